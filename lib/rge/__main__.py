@@ -1,0 +1,3 @@
+from rge.cli import main
+
+raise SystemExit(main())

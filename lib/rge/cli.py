@@ -1,0 +1,220 @@
+"""The command line: each command calls the library, as the notebooks do."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from rge import __version__
+from rge.errors import RgeError
+
+Command = Callable[[argparse.Namespace], int]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 done, 1 failed, 2 wrong usage.
+
+    Errors are one line on stderr; `--debug` shows the traceback.
+    """
+    given = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in given
+    arguments = _parser().parse_args([word for word in given if word != "--debug"])
+    command: Command = arguments.command
+    if debug:
+        return command(arguments)
+    try:
+        return command(arguments)
+    except RgeError as error:
+        print(f"rge: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("rge: stopped; finished work is kept, run again to go on", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        return 0
+    except OSError as error:
+        print(f"rge: {error.filename or 'system'}: {error.strerror}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="rge", description=__doc__, allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"rge {__version__}")
+    parser.add_argument("--debug", action="store_true", help="show tracebacks (at any place)")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    _eval(commands)
+    _corpus(commands)
+    _questions(commands)
+    _board(commands)
+    _paper(commands)
+    _trace(commands)
+    return parser
+
+
+def _add(commands: Any, name: str, command: Command, help_text: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name, help=help_text, description=help_text, allow_abbrev=False
+    )
+    parser.set_defaults(command=command)
+    return parser
+
+
+def _with_profile(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--config", default="offline", metavar="PROFILE", help="profile name or YAML file"
+    )
+    parser.add_argument(
+        "-p",
+        "--parameter",
+        action="append",
+        nargs=2,
+        default=[],
+        metavar=("NAME", "VALUE"),
+        help="replace one value of the profile, e.g. -p chunk_size 400",
+    )
+
+
+def _profile(arguments: argparse.Namespace) -> Any:
+    from rge.profile import load_profile
+
+    return load_profile(arguments.config, **_overrides(arguments))
+
+
+def _overrides(arguments: argparse.Namespace) -> dict[str, Any]:
+    import yaml
+
+    return {name: yaml.safe_load(value) for name, value in arguments.parameter}
+
+
+def _eval(commands: Any) -> None:
+    group = commands.add_parser("eval", help="run a study").add_subparsers(required=True)
+    parser = _add(group, "run", _eval_run, "run the notebooks of a profile in order")
+    _with_profile(parser)
+    parser.add_argument("--from", dest="first", type=int, default=1, metavar="NN")
+    parser.add_argument("--to", dest="last", type=int, default=99, metavar="NN")
+    parser.add_argument("--dry-run", action="store_true", help="print the plan, run nothing")
+    parser.add_argument(
+        "--fresh", action="store_true", help="set this run's stored results aside first"
+    )
+
+
+def _eval_run(arguments: argparse.Namespace) -> int:
+    from rge import pipeline
+
+    profile = _profile(arguments)
+    if arguments.dry_run:
+        print(pipeline.plan(profile))
+        return 0
+    if arguments.fresh:
+        pipeline.set_aside(profile)
+    pipeline.run(
+        profile,
+        first=arguments.first,
+        last=arguments.last,
+        parameters=_overrides(arguments),
+    )
+    return 0
+
+
+def _corpus(commands: Any) -> None:
+    group = commands.add_parser("corpus", help="documents and index").add_subparsers(required=True)
+    build = _add(group, "build", _corpus_build, "write the invented reports, then the index")
+    _with_profile(build)
+    check = _add(group, "check", _corpus_check, "one row a document: present, hash, pages")
+    _with_profile(check)
+
+
+def _corpus_build(arguments: argparse.Namespace) -> int:
+    from rge import corpus_commands
+
+    print(corpus_commands.build(_profile(arguments)))
+    return 0
+
+
+def _corpus_check(arguments: argparse.Namespace) -> int:
+    from rge import corpus_commands
+
+    table, n_problems = corpus_commands.check(_profile(arguments))
+    print(table)
+    return 1 if n_problems else 0
+
+
+def _questions(commands: Any) -> None:
+    group = commands.add_parser("questions", help="the question set").add_subparsers(required=True)
+    parser = _add(group, "validate", _questions_validate, "check every question against the index")
+    _with_profile(parser)
+
+
+def _questions_validate(arguments: argparse.Namespace) -> int:
+    from rge import corpus_commands
+
+    table, n_problems = corpus_commands.validate_questions(_profile(arguments))
+    print(table)
+    return 1 if n_problems else 0
+
+
+def _board(commands: Any) -> None:
+    group = commands.add_parser("board", help="the grounding board").add_subparsers(required=True)
+    grade = _add(group, "grade", _board_grade, "grade answers by the items' patterns")
+    grade.add_argument("--items", type=Path, required=True)
+    grade.add_argument("--answers", type=Path, required=True)
+    grade.add_argument("--expect-sha256", metavar="HASH")
+    grade.add_argument("--json", action="store_true")
+    run = _add(group, "run", _board_run, "have a subject answer the items, then grade them")
+    _with_profile(run)
+    run.add_argument("--items", type=Path, required=True)
+    run.add_argument("--subject", required=True)
+    run.add_argument("--runs", type=int, default=1)
+
+
+def _board_grade(arguments: argparse.Namespace) -> int:
+    from rge.board import grade_command
+
+    return grade_command(
+        arguments.items,
+        arguments.answers,
+        expect_sha256=arguments.expect_sha256,
+        as_json=arguments.json,
+    )
+
+
+def _board_run(arguments: argparse.Namespace) -> int:
+    from rge.board import run_command
+
+    return run_command(_profile(arguments), arguments.items, arguments.subject, arguments.runs)
+
+
+def _paper(commands: Any) -> None:
+    parser = _add(commands, "paper", _paper_render, "render the paper to HTML and PDF")
+    _with_profile(parser)
+
+
+def _paper_render(arguments: argparse.Namespace) -> int:
+    from rge.paper import render
+
+    paths = render(_profile(arguments))
+    print(f"HTML  {paths.html}\nPDF   {paths.pdf}")
+    return 0
+
+
+def _trace(commands: Any) -> None:
+    parser = _add(commands, "trace", _trace_print, "follow a response to its passages and verdicts")
+    _with_profile(parser)
+    parser.add_argument("question_id")
+    parser.add_argument("subject")
+    parser.add_argument("run_index", type=int, nargs="?", default=0)
+
+
+def _trace_print(arguments: argparse.Namespace) -> int:
+    from rge.trace import trace
+
+    key = (arguments.question_id, arguments.subject, arguments.run_index)
+    print(trace(_profile(arguments), key))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
