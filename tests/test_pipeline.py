@@ -71,6 +71,15 @@ def test_notebooks_run_in_order_and_a_second_run_starts_no_kernel(project):
     assert ran(project) == ["01_one", "02_two"]
 
 
+def test_progress_reaches_the_terminal_and_not_the_notebook(project):
+    notebook(project, "01_one", "import sys\nprint('half way', file=sys.stderr, flush=True)")
+    command = [sys.executable, "-m", "rge", "eval", "run", "--config", "toy", "--to", "1"]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True)
+    assert "half way" in done.stderr
+    stored = (project / "_build/toy/notebooks/01_one.ipynb").read_text(encoding="utf-8")
+    assert '"stderr"' not in stored
+
+
 def test_a_changed_notebook_runs_again_with_those_after_it(project):
     profile = load_profile("toy")
     pipeline.run(profile)

@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import fcntl
 import hashlib
+import os
 import signal
 import subprocess
 import sys
@@ -161,14 +162,24 @@ def _run_one(profile: Profile, stamp: _Stamp, source: Path, given: dict[str, Any
 
 def _papermill(profile: Profile, source: Path, raw: Path, changed: dict[str, Any]) -> None:
     raw.parent.mkdir(parents=True, exist_ok=True)
+    # A notebook's progress bars go to this terminal; papermill's own messages are kept for errors.
+    terminal = os.dup(2)
     command = [sys.executable, "-m", "papermill", str(source), str(raw)]
     command += ["--parameters_yaml", yaml.safe_dump(changed)] if changed else []
     command += ["--kernel", "python3", "--language", "python", "--cwd", str(profile.root)]
-    command += ["--no-progress-bar"]
+    command += ["--no-progress-bar", "--stderr-file", f"/dev/fd/{terminal}"]
     command += ["--execution-timeout", str(CELL_TIMEOUT_S), "--log-level", "ERROR"]
-    done = subprocess.run(
-        command, cwd=profile.root, text=True, stderr=subprocess.PIPE, preexec_fn=_die_with_parent
-    )
+    try:
+        done = subprocess.run(
+            command,
+            cwd=profile.root,
+            text=True,
+            stderr=subprocess.PIPE,
+            pass_fds=(terminal,),
+            preexec_fn=_die_with_parent,
+        )
+    finally:
+        os.close(terminal)
     failed = notebooks.failure(raw) if raw.exists() else None
     if failed:
         number, name, message = failed
