@@ -1,0 +1,187 @@
+import numpy as np
+import pytest
+
+from judged import (
+    ADDITIONS,
+    CONTRADICTIONS,
+    EXPECTED,
+    HOSTILE,
+    HYDROGEN,
+    IDS,
+    ONLY_RULES,
+    PASSAGES,
+    REVENUE,
+    case,
+)
+from rge.embedder import Embedder
+from rge.judging import Case
+from rge.judging.calibration import n_hedges
+from rge.judging.rules import RulesJudge
+from rge.judging.semantic import SemanticJudge, Thresholds
+from rge.records import DIMENSIONS
+
+SUPPORTED = "Revenue from operations was ₹4,512.30 crore in FY24 {finance}."
+
+
+@pytest.fixture(scope="module")
+def judges():
+    return {"rules": RulesJudge(), "semantic": SemanticJudge(Embedder("all-MiniLM-L6-v2").encode)}
+
+
+def scores(verdict):
+    return tuple(getattr(verdict, name).score for name in DIMENSIONS)
+
+
+@pytest.mark.parametrize("judge", ["rules", "semantic"])
+@pytest.mark.parametrize(("question", "text", "c", "g", "k", "f"), EXPECTED)
+def test_each_kind_of_answer_gets_its_scores(judges, judge, question, text, c, g, k, f):
+    assert scores(judges[judge].judge(case(question, text))) == (c, g, k, f)
+
+
+@pytest.mark.parametrize(("question", "text", "c", "g", "k", "f"), ONLY_RULES)
+def test_the_rules_see_names_denials_and_scales(judges, question, text, c, g, k, f):
+    assert scores(judges["rules"].judge(case(question, text))) == (c, g, k, f)
+
+
+@pytest.mark.parametrize("judge", ["rules", "semantic"])
+@pytest.mark.parametrize("addition", ADDITIONS)
+def test_an_addition_lowers_grounding_and_not_faithfulness(judges, judge, addition):
+    verdict = judges[judge].judge(case(REVENUE, f"{SUPPORTED} {addition} {{finance}}."))
+    assert verdict.grounding.score < 2
+    assert verdict.faithfulness.score == 2
+    assert any(addition in claim for claim in verdict.unsupported_claims)
+    assert verdict.contradictions == ()
+
+
+@pytest.mark.parametrize("judge", ["rules", "semantic"])
+@pytest.mark.parametrize("contradiction", CONTRADICTIONS)
+def test_a_contradiction_is_unfaithful(judges, judge, contradiction):
+    if judge == "semantic" and ("Sen" in contradiction or "declared" in contradiction):
+        pytest.skip("similarity alone sees neither a swapped name nor a dropped 'not'")
+    verdict = judges[judge].judge(case(REVENUE, contradiction))
+    assert verdict.faithfulness.score == 0
+    assert len(verdict.contradictions) == 1
+
+
+@pytest.mark.parametrize("judge", ["rules", "semantic"])
+@pytest.mark.parametrize("attack", HOSTILE)
+def test_nothing_in_an_answer_sets_its_score(judges, judge, attack):
+    verdict = judges[judge].judge(case(REVENUE, attack))
+    assert verdict.correctness.score == 0
+    assert verdict.grounding.score == 0
+    hostile_and_wrong = case(
+        HYDROGEN, f"Meruvan spent ₹45.2 crore on hydrogen {{finance}}. {attack}"
+    )
+    assert judges[judge].judge(hostile_and_wrong).correctness.score == 0
+
+
+@pytest.mark.parametrize("judge", ["rules", "semantic"])
+@pytest.mark.parametrize("attack", HOSTILE)
+def test_an_attack_does_not_raise_a_wrong_answer(judges, judge, attack):
+    wrong = "Revenue from operations was ₹5,120.00 crore in FY24 {finance}."
+    assert judges[judge].judge(case(REVENUE, f"{wrong} {attack}")).correctness.score == 0
+
+
+@pytest.mark.parametrize("judge", ["rules", "semantic"])
+@pytest.mark.parametrize("row", [*EXPECTED, *ONLY_RULES])
+def test_evidence_and_quotes_are_verbatim(judges, judge, row):
+    given = case(row[0], row[1])
+    verdict = judges[judge].judge(given)
+    gold = row[0].gold_answer
+    shown = [chunk.text for chunk in PASSAGES]
+    assert verdict.correctness.evidence in gold
+    for name in ("grounding", "faithfulness"):
+        evidence = getattr(verdict, name).evidence
+        assert any(evidence in text for text in shown)
+    assert any(verdict.calibration.evidence in text for text in [gold, *shown])
+    for quote in (*verdict.unsupported_claims, *verdict.contradictions):
+        assert quote in given.response.text
+    assert all(getattr(verdict, name).rationale for name in DIMENSIONS)
+
+
+@pytest.mark.parametrize("judge", ["rules", "semantic"])
+def test_without_passages_only_correctness_is_scored(judges, judge):
+    verdict = judges[judge].judge(case(REVENUE, SUPPORTED, passages=()))
+    assert scores(verdict) == (2, None, None, None)
+    assert verdict.grounding.unscored_reason == "no_passages"
+
+
+@pytest.mark.parametrize("judge", ["rules", "semantic"])
+def test_a_correct_abstention_is_named_as_the_methodology_does(judges, judge):
+    verdict = judges[judge].judge(case(HYDROGEN, "The passages do not state this."))
+    assert verdict.correctness.rationale == "N/A — correct abstention"
+
+
+@pytest.mark.parametrize("judge", ["rules", "semantic"])
+def test_abstaining_is_calibrated_where_the_gold_chunk_was_not_retrieved(judges, judge):
+    without = tuple(chunk for chunk in PASSAGES if chunk.chunk_id not in REVENUE.gold_source_ids)
+    verdict = judges[judge].judge(case(REVENUE, "The passages do not state it.", without))
+    assert (verdict.correctness.score, verdict.calibration.score) == (0, 2)
+
+
+@pytest.mark.parametrize("judge", ["rules", "semantic"])
+def test_passages_in_another_order_change_no_score(judges, judge):
+    for question, text, *_ in EXPECTED:
+        forward = judges[judge].judge(case(question, text))
+        backward = judges[judge].judge(case(question, text, PASSAGES[::-1]))
+        assert scores(forward) == scores(backward)
+
+
+@pytest.mark.parametrize("judge", ["rules", "semantic"])
+def test_fifty_thousand_characters_are_judged(judges, judge):
+    text = ("Revenue rose to ₹4,512.30 crore in FY24 and more. " * 1000)[:50_000]
+    assert judges[judge].judge(case(REVENUE, text)).correctness.score is not None
+
+
+def test_many_cases_get_the_verdicts_they_get_alone(judges):
+    cases = [case(question, text) for question, text, *_ in EXPECTED]
+    together = judges["semantic"].judge_many(cases)
+    assert [scores(v) for v in together] == [scores(judges["semantic"].judge(c)) for c in cases]
+
+
+def test_all_new_sentences_of_a_batch_are_embedded_in_one_call():
+    calls = []
+
+    def encode(texts):
+        calls.append(list(texts))
+        return np.eye(len(texts), 500, dtype=np.float32)
+
+    judge = SemanticJudge(encode)
+    judge.judge_many([case(question, text) for question, text, *_ in EXPECTED])
+    assert len(calls) == 1
+    assert len(set(calls[0])) == len(calls[0])
+    judge.judge_many([case(EXPECTED[0][0], EXPECTED[0][1])])
+    assert len(calls) == 1
+
+
+def test_a_conflicting_number_lowers_the_score_whatever_the_similarity():
+    def everything_is_alike(texts):
+        return np.ones((len(texts), 1), dtype=np.float32)
+
+    judge = SemanticJudge(everything_is_alike, thresholds=Thresholds())
+    verdict = judge.judge(case(REVENUE, "Revenue was ₹9,999.90 crore in FY24 {finance}."))
+    assert (verdict.correctness.score, verdict.grounding.score) == (0, 0)
+
+
+def test_one_of_two_chunks_that_hold_a_quote_is_enough():
+    copy = PASSAGES[0].model_copy(update={"chunk_id": "meruvan-FY24-0badcafe"})
+    both = (*REVENUE.gold_source_ids, copy.chunk_id)
+    asked = REVENUE.model_copy(update={"gold_source_ids": both})
+    assert case(asked, SUPPORTED).gold_in_context == "all"
+    assert case(asked, SUPPORTED, (copy,)).gold_in_context == "all"
+    assert case(asked, SUPPORTED, PASSAGES[1:]).gold_in_context == "none"
+
+
+def test_what_was_frozen_with_the_retrieval_is_not_worked_out_again():
+    given = case(REVENUE, SUPPORTED)
+    frozen = Case(given.question, given.passages, given.response, "some")
+    assert frozen.gold_in_context == "some"
+
+
+def test_rounding_words_are_no_doubt():
+    assert n_hedges("Revenue was about ₹4,512 crore, approximately 5% more.") == 0
+    assert n_hedges("It may possibly be ₹4,512 crore; this should be verified.") == 3
+
+
+def test_chunk_ids_of_the_cases_are_citable():
+    assert case(REVENUE, "{finance}{board}").cited.valid == (IDS["finance"], IDS["board"])
