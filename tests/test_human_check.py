@@ -12,7 +12,7 @@ from rge.human_check import (
     read_labelled,
     values,
 )
-from rge.profile import find_root
+from rge.profile import load_profile
 
 REVENUE = "What was revenue in FY22 (in USD millions)?"
 ROWS = [
@@ -54,9 +54,8 @@ def test_the_judge_reads_answers_as_people_labelled_them(tmp_path):
     assert confusion(judged).iloc[:, 1:].to_numpy().sum() == len(ROWS)
 
 
-def test_without_the_file_the_check_says_so(tmp_path, monkeypatch):
-    monkeypatch.setenv("RGE_SHARED", str(tmp_path))
-    assert find_labelled(tmp_path) is None
+def test_a_profile_without_labelled_answers_says_so():
+    assert find_labelled(load_profile("offline")) is None
     people = agreement(judge_labelled([]))
     assert people["kappa"].isna().all()
     assert values(people)["correct or not"]["kappa_reason"] == "no labelled answers here"
@@ -65,7 +64,7 @@ def test_without_the_file_the_check_says_so(tmp_path, monkeypatch):
 
 def test_a_path_that_is_given_must_exist(tmp_path):
     with pytest.raises(RgeError, match="no such file"):
-        find_labelled(tmp_path, str(tmp_path / "none.jsonl"))
+        find_labelled(load_profile("offline"), str(tmp_path / "none.jsonl"))
 
 
 @pytest.mark.parametrize("line", ["{", '{"question": "q"}'])
@@ -84,7 +83,7 @@ def test_an_unknown_label_is_named(tmp_path):
 
 def test_agreement_with_people_on_real_answers_does_not_fall():
     """Measured when the judge was written: kappa 0.71 on correctness, 0.90 on refusal."""
-    path = find_labelled(find_root())
+    path = find_labelled(load_profile("financebench"))
     if path is None:
         pytest.skip("the labelled answers are not on this machine")
     found = agreement(judge_labelled(read_labelled(path))).set_index("question")["kappa"]

@@ -9,7 +9,6 @@ correctness and abstention can be compared.
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,9 +19,10 @@ from rge.agreement import cohen_kappa
 from rge.errors import RgeError
 from rge.judging.case import Case
 from rge.judging.rules import RulesJudge
+from rge.profile import Profile
 from rge.records import Question, Response, Usage
 
-_FILE = Path("financebench") / "human_labelled_answers.jsonl"
+_FILE = "human_labelled_answers.jsonl"
 _LABELS = ("Correct Answer", "Incorrect Answer", "Refusal")
 
 
@@ -38,23 +38,22 @@ class Labelled:
     run: str
 
 
-def find_labelled(root: Path, path: str | None = None) -> Path | None:
-    """The file of labelled answers: as given, or beside the repository, or None.
+def find_labelled(profile: Profile, path: str | None = None) -> Path | None:
+    """The file of labelled answers: as given, or in a FinanceBench profile's folder, or None.
 
-    Parameters
-    ----------
-    root
-        The repository.
-    path
-        Where given, it must exist. None looks under the folder that RGE_SHARED names, by default
-        `../shared`.
+    Raises
+    ------
+    RgeError
+        When a path is given and no file is there.
     """
     if path is not None:
         if not Path(path).is_file():
             raise RgeError(path, "no such file", do="give the path of the labelled answers")
         return Path(path)
-    shared = Path(os.environ.get("RGE_SHARED") or root.parent / "shared")
-    return shared / _FILE if (shared / _FILE).is_file() else None
+    if profile.corpus.kind != "financebench":
+        return None
+    file = profile.corpus.folder / _FILE
+    return file if file.is_file() else None
 
 
 def read_labelled(path: Path) -> list[Labelled]:
@@ -193,14 +192,12 @@ def agreement_with_people(
 
 def values(people: pd.DataFrame) -> dict[str, object]:
     """What the paper reads: kappa with its interval, by question, and the number of answers."""
-    return {
-        row["question"]: {
-            "n_answers": int(row["n"]),
-            **{name: _number(row[name]) for name in ("kappa", "low", "high", "raw")},
-            "kappa_reason": row["reason"],
-        }
-        for row in people.to_dict("records")
-    }
+    found = {}
+    for row in people.to_dict("records"):
+        numbers = {name: _number(row[name]) for name in ("kappa", "low", "high", "raw")}
+        reasons = {f"{name}_reason": row["reason"] for name, n in numbers.items() if n is None}
+        found[row["question"]] = {"n_answers": int(row["n"]), **numbers, **reasons}
+    return found
 
 
 def _number(value: float | None) -> float | None:

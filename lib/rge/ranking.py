@@ -141,6 +141,8 @@ def ranking_values(ranking: Ranking) -> dict[str, object]:
         "same_leader_share": ranking.same_leader_share,
         "resampled_order_share": ranking.resampled_order_share,
     }
+    same = ranking.same_order_share
+    shares["same_order_percent"] = None if same is None else 100 * same
     undefined = {f"{name}_reason": reason for name, value in shares.items() if value is None}
     return {
         "order_primary": list(ranking.order_primary),

@@ -37,6 +37,9 @@ _OUTCOME_NAMES = {
 }
 
 
+REGISTERED_OUTCOME = "correct_both"
+
+
 def denominator_rows(counts: pd.DataFrame) -> pd.DataFrame:
     """Counts and bounds per subject; columns of states that never occur are left out."""
     states = ["n_unscored", "n_refused", "n_error", "n_missing"]
@@ -155,10 +158,22 @@ def study_values(
 
 
 def tests_values(tests: pd.DataFrame) -> dict[str, object]:
-    """Registered comparisons by pair, and those within strata under ``exploratory``."""
+    """Registered comparisons by pair, those within strata under ``exploratory``, and a summary.
+
+    The summary counts pairs whose question-clustered test of the registered outcome stays below
+    0.05 after Holm's correction, and names the smallest difference that any pair could show.
+    """
     strata = tests.loc[tests["exploratory"].astype(bool), "stratum"].unique()
+    overall = tests[tests["stratum"] == "overall"]
+    registered = overall[overall["outcome"] == REGISTERED_OUTCOME]
+    detectable = pd.to_numeric(registered["detectable"]).min()
+    found = not pd.isna(detectable)
     return {
-        **comparison_values(tests[tests["stratum"] == "overall"]),
+        **comparison_values(overall),
+        "n_pairs": len(registered),
+        "n_significant": int((pd.to_numeric(registered["p_by_question_holm"]) < 0.05).sum()),
+        "smallest_detectable": float(detectable) if found else None,
+        **({} if found else {"smallest_detectable_reason": "no pair has one"}),
         "exploratory": {s: comparison_values(tests[tests["stratum"] == s]) for s in strata},
     }
 

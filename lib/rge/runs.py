@@ -160,13 +160,19 @@ def rows(table: pd.DataFrame) -> list[dict[str, Any]]:
     return plain.to_dict(orient="records")
 
 
-def summary(outcomes: pd.DataFrame, answers: pd.DataFrame) -> str:
-    """One paragraph: how many responses there are, and what each subject did with them."""
+def values(outcomes: pd.DataFrame) -> dict[str, int]:
+    """Counts that the paper reads, by name: planned and stored responses, and failures."""
     n_planned, n_missing = int(outcomes["n_planned"].sum()), int(outcomes["n_missing"].sum())
     n_failed = int(outcomes["n_error"].sum() + outcomes["n_refused_by_provider"].sum())
+    return {"n_planned": n_planned, "n_responses": n_planned - n_missing, "n_failed": n_failed}
+
+
+def summary(outcomes: pd.DataFrame, answers: pd.DataFrame) -> str:
+    """One paragraph: how many responses there are, and what each subject did with them."""
+    counts = values(outcomes)
     sentences = [
-        f"Of {n_planned} planned responses {n_planned - n_missing} are stored and {n_failed} of "
-        "these hold no answer because the call failed or was refused."
+        f"Of {counts['n_planned']} planned responses {counts['n_responses']} are stored and "
+        f"{counts['n_failed']} of these hold no answer because the call failed or was refused."
     ]
     for row in answers.itertuples(index=False):
         sentences.append(
