@@ -1,10 +1,10 @@
 """A hand-made corpus of one company, questions on it, and responses to judge."""
 
-from rge.abstention import detect
-from rge.citations import parse_citations
 from rge.judging import Case
 from rge.records import Chunk, GoldQuote, GoldValue, Question, Response, Usage
 from rge.store import sha256_text
+from rge.text.abstention import detect
+from rge.text.citations import parse_citations
 
 TEXTS = {
     "finance": (

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rge.abstention import detect, is_refusal, is_remark
+from rge.text.abstention import detect, is_refusal, is_remark
 
 ID = "meruvan-FY24-1a2b3c4d"
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rge.chunk import Window, chunk_document, cut_document, holds
+from rge.corpus.chunk import Window, chunk_document, cut_document, holds
+from rge.corpus.tokens import encoding
 from rge.errors import RgeError
 from rge.records import Page
-from rge.tokens import encoding
 
 SENTENCE = "Revenue from operations of the segment rose to ₹ 1,08,532.45 crore in the year {}. "
 

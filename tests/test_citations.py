@@ -1,6 +1,6 @@
 import pytest
 
-from rge.citations import find_citations, mask_citations, parse_citations
+from rge.text.citations import find_citations, mask_citations, parse_citations
 
 A, B, C = "meruvan-FY24-1a2b3c4d", "meruvan-FY23-00ff00ff", "sona_bank-FY24-deadbeef"
 KNOWN = (A, B, C)

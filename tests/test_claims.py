@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rge.claims import split_claims, split_sentences
+from rge.text.claims import split_claims, split_sentences
 
 A, B = "meruvan-FY24-1a2b3c4d", "meruvan-FY23-00ff00ff"
 

@@ -17,7 +17,7 @@ from rge.errors import RgeError, UsageError
 from rge.profile import Profile
 from rge.prompting import build_prompt
 from rge.records import Chunk, Question, Response, Retrieval
-from rge.retrieve import Frozen
+from rge.retrieval.retrieve import Frozen
 from rge.specs import SubjectSpec
 from rge.store import read_jsonl
 from rge.subjects.readers import ABSTENTION

@@ -2,11 +2,17 @@ import numpy as np
 import pytest
 
 from judged import CHUNKS, PASSAGES, QUESTIONS
-from rge.controls import SCORES, build_controls, count_controls, judge_controls, pass_rates
+from rge.calibration.controls import (
+    SCORES,
+    build_controls,
+    count_controls,
+    judge_controls,
+    pass_rates,
+)
 from rge.errors import UsageError
 from rge.judging.rules import RulesJudge
 from rge.records import DIMENSIONS, Retrieval
-from rge.retrieve import Frozen
+from rge.retrieval.retrieve import Frozen
 
 
 @pytest.fixture

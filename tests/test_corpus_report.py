@@ -1,9 +1,10 @@
 import pytest
 
 from pdf_maker import make_pdf
-from rge import corpus_report, figures
-from rge.index import open_index
-from rge.sources import corpus_sources
+from rge import figures
+from rge.corpus.sources import corpus_sources
+from rge.reports import corpus_report
+from rge.retrieval.index import open_index
 from small_corpus import PAGES, small_profile
 
 

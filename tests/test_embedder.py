@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from rge.embedder import Embedder
 from rge.errors import RgeError
+from rge.retrieval.embedder import Embedder
 
 NAME = "all-MiniLM-L6-v2"
 

@@ -5,8 +5,8 @@ import pypdf
 import pytest
 
 from pdf_maker import column, make_pdf
+from rge.corpus.extract import VERSION, extract_pdf, read_pages
 from rge.errors import RgeError
-from rge.extract import VERSION, extract_pdf, read_pages
 from rge.records import Page
 from rge.store import read_jsonl, sha256_file, write_jsonl
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from rge.errors import RgeError
-from rge.financebench import (
+from rge.corpus.financebench import (
     anchor_by_overlap,
     questions_from_financebench,
     sources_from_financebench,
     token_overlap,
 )
+from rge.errors import RgeError
 from rge.records import Chunk
 
 SHARED = Path(os.environ.get("RGE_SHARED", Path(__file__).parents[2] / "shared"))

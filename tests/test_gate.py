@@ -2,8 +2,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rge.gate import NOT_LABELLED, gate_answer, gate_rows, gate_table, gate_values, score_shares
-from rge.preregistration import Registration
+from rge.calibration.gate import (
+    NOT_LABELLED,
+    gate_answer,
+    gate_rows,
+    gate_table,
+    gate_values,
+    score_shares,
+)
+from rge.calibration.preregistration import Registration
 from rge.records import DIMENSIONS
 
 REGISTERED = Registration(

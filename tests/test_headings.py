@@ -1,6 +1,6 @@
 import pytest
 
-from rge.headings import find_headings, looks_like_heading
+from rge.corpus.headings import find_headings, looks_like_heading
 
 BELOW = ["The year was good for ports.", "Cargo rose.", "Costs fell."]
 

@@ -3,8 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from rge.errors import RgeError
-from rge.human_check import (
+from rge.calibration.human_check import (
     agreement_with_people,
     confusion,
     find_labelled,
@@ -12,6 +11,7 @@ from rge.human_check import (
     read_labelled,
     values,
 )
+from rge.errors import RgeError
 from rge.profile import load_profile
 
 REVENUE = "What was revenue in FY22 (in USD millions)?"

@@ -7,8 +7,8 @@ import pytest
 
 from pdf_maker import column, make_pdf
 from rge.errors import RgeError
-from rge.index import Embedder, Index, build_index, index_sha256, open_index
-from rge.vectorstore import owned, query_store, write_store
+from rge.retrieval.index import Embedder, Index, build_index, index_sha256, open_index
+from rge.retrieval.vectorstore import owned, query_store, write_store
 from small_corpus import PAGES, small_profile
 
 QUERIES = ["Who chairs the board of Acme?", "How much cargo did Zenith handle?", "revenue of FY23"]

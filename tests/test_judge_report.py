@@ -3,9 +3,9 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from rge import judge_report
-from rge.controls import pass_rates
+from rge.calibration.controls import pass_rates
 from rge.records import DIMENSIONS
+from rge.reports import judge_report
 
 
 @pytest.fixture

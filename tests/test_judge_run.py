@@ -6,7 +6,7 @@ from rge.judging import assert_cross_family
 from rge.judging.run import judge_all, judge_responses
 from rge.profile import load_profile
 from rge.records import Judgement, Response, Retrieval
-from rge.retrieve import Frozen
+from rge.retrieval.retrieve import Frozen
 from rge.specs import JudgeSpec, SubjectSpec
 from rge.store import read_jsonl, write_jsonl
 

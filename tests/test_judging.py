@@ -13,12 +13,12 @@ from judged import (
     REVENUE,
     case,
 )
-from rge.embedder import Embedder
 from rge.judging import Case
 from rge.judging.calibration import n_hedges
 from rge.judging.rules import RulesJudge
 from rge.judging.semantic import SemanticJudge, Thresholds
 from rge.records import DIMENSIONS
+from rge.retrieval.embedder import Embedder
 
 SUPPORTED = "Revenue from operations was ₹4,512.30 crore in FY24 {finance}."
 

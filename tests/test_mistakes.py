@@ -1,7 +1,6 @@
 import pandas as pd
 import pytest
 
-from rge import error_report
 from rge.collected import Collected
 from rge.mistakes import (
     KINDS,
@@ -14,6 +13,7 @@ from rge.mistakes import (
     taken_value,
 )
 from rge.records import Chunk, Distractor, GoldValue
+from rge.reports import error_report
 from synthetic import judgement, question, response, retrieval
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rge.numbers import any_match, matches, parse, parse_values, quantity, years
+from rge.text.numbers import any_match, matches, parse, parse_values, quantity, years
 
 # text, value in base units, unit
 LITERALS = [

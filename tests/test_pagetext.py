@@ -1,6 +1,6 @@
 import pytest
 
-from rge.pagetext import numbers_kept, problems, table_shape, tidy
+from rge.corpus.pagetext import numbers_kept, problems, table_shape, tidy
 
 PROSE = "The company opened forty new stores and closed three during the financial year. " * 4
 ROWS = "\n".join(

@@ -1,8 +1,8 @@
 import pytest
 import yaml
 
+from rge.calibration.preregistration import deviations, load_registration
 from rge.errors import UsageError
-from rge.preregistration import deviations, load_registration
 from rge.profile import find_root, load_profile
 from rge.store import sha256_file
 from rge.tables import WEIGHTS_PRIMARY

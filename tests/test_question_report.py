@@ -1,7 +1,8 @@
 import pytest
 
-from rge import figures, question_report
+from rge import figures
 from rge.records import GoldValue, Question, Retrieval
+from rge.reports import question_report
 from rge.validation import validate
 
 

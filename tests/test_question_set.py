@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from rge import extract, numbers
-from rge.chunk import Window, chunk_document, holds
-from rge.embedder import Embedder
+from rge.corpus import extract
+from rge.corpus.chunk import Window, chunk_document, holds
+from rge.corpus.sources import corpus_sources
+from rge.corpus.tokens import encoding
 from rge.profile import load_profile
 from rge.questions import anchor, load_questions, validate
 from rge.records import CATEGORIES
-from rge.sources import corpus_sources
-from rge.tokens import encoding
+from rge.retrieval.embedder import Embedder
+from rge.text import numbers
 
 FOLDER = Path(__file__).parents[1] / "data" / "questions" / "invented"
 STUDY = load_questions(FOLDER / "questions.jsonl")

@@ -2,12 +2,12 @@ import json
 
 import pytest
 
-from rge.chunk import chunk_document
+from rge.corpus.chunk import chunk_document
+from rge.corpus.tokens import encoding
 from rge.errors import RgeError, UsageError
 from rge.profile import load_profile
 from rge.questions import anchor, load_questions, study_questions
 from rge.records import GoldQuote, Page, Question
-from rge.tokens import encoding
 
 LINE = {
     "id": "q1",

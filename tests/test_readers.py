@@ -3,13 +3,13 @@ import math
 import numpy as np
 import pytest
 
-from rge.abstention import detect
 from rge.errors import UsageError
 from rge.prompting import Prompt
 from rge.records import Chunk
 from rge.specs import SubjectSpec
 from rge.subjects import open_subject
 from rge.subjects.readers import ABSTENTION, K1, B, bm25_share
+from rge.text.abstention import detect
 
 
 def spec(kind: str = "reader-lexical", **options: object) -> SubjectSpec:

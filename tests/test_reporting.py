@@ -3,11 +3,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from rge import reporting
 from rge.comparisons import pairwise_tests
 from rge.estimates import by_name, mean_estimates, rate_estimates
 from rge.ranking import rank, ranking_values
 from rge.reliability import judge_agreement, variance_splits
+from rge.reports import reporting
 from rge.store import write_json
 from rge.tables import denominators, score_table
 from rge.variables import format_values

@@ -1,10 +1,10 @@
 import pytest
 
-from rge import retrieve
 from rge.errors import RgeError
-from rge.index import Embedder, Ranking, open_index
 from rge.questions import anchor
 from rge.records import Chunk, GoldQuote, Question, Retrieval
+from rge.retrieval import retrieve
+from rge.retrieval.index import Embedder, Ranking, open_index
 from rge.store import read_jsonl, write_jsonl
 from small_corpus import small_profile
 

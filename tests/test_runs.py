@@ -4,9 +4,9 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from rge import runs
 from rge.collected import Collected
 from rge.records import Chunk, Question, Response
+from rge.reports import runs
 
 SHOWN = "acme-FY24-00000001"
 HIDDEN = "acme-FY24-0000000f"

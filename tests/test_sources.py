@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from rge.corpus.sources import check_document, corpus_sources, load_sources
 from rge.errors import RgeError, UsageError
 from rge.profile import load_profile
-from rge.sources import check_document, corpus_sources, load_sources
 from rge.store import sha256_file
 
 ENTRY = {"doc_id": "acme-FY24", "company": "acme", "fy": "FY24", "title": "Acme", "file": "a.pdf"}

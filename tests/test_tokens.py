@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from rge import tokens
+from rge.corpus import tokens
 from rge.errors import RgeError
 
 

@@ -195,7 +195,12 @@ def _paper(commands: Any) -> None:
 def _paper_render(arguments: argparse.Namespace) -> int:
     from rge.paper import render
 
-    paths = render(_profile(arguments))
+    profile = _profile(arguments)
+    paths = render(profile)
+    if profile.is_default:
+        from rge import readme
+
+        readme.update(profile)
     print(f"HTML  {paths.html}\nPDF   {paths.pdf}")
     return 0
 

@@ -20,8 +20,6 @@ from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
-from rge.abstention import detect
-from rge.citations import parse_citations
 from rge.errors import RgeError
 from rge.profile import Profile
 from rge.prompting import Prompt, build_prompt
@@ -29,10 +27,12 @@ from rge.records import Question, Response, ResponseKey
 from rge.specs import SubjectSpec
 from rge.store import Appender
 from rge.subjects import Reply, Subject, open_subject
+from rge.text.abstention import detect
+from rge.text.citations import parse_citations
 from rge.thresholds import with_threshold
 
 if TYPE_CHECKING:
-    from rge.retrieve import Frozen
+    from rge.retrieval.retrieve import Frozen
 
 # A parameter of the second attempt only, so no sign that the first was another.
 _RETRY_ONLY = frozenset({"retry_max_tokens"})

@@ -32,8 +32,8 @@ def load_collected(profile: Profile) -> Collected:
     RgeError
         A line that is not the record, a key that stands twice, or no frozen retrieval.
     """
-    from rge import retrieve
     from rge.questions import study_questions
+    from rge.retrieval import retrieve
 
     frozen = retrieve.load(profile)
     questions = study_questions(profile)

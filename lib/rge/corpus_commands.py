@@ -6,14 +6,15 @@ import sys
 
 import pandas as pd
 
-from rge import corpus_report, question_report, retrieve
+from rge.corpus.sources import check_document, corpus_sources
 from rge.display import markdown_table
 from rge.errors import RgeError
-from rge.index import Embedder, build_index, documents_folder
-from rge.index import open_index as open_profile_index
 from rge.profile import Profile
 from rge.questions import study_questions
-from rge.sources import check_document, corpus_sources
+from rge.reports import corpus_report, question_report
+from rge.retrieval import retrieve
+from rge.retrieval.index import Embedder, build_index, documents_folder
+from rge.retrieval.index import open_index as open_profile_index
 from rge.validation import validate
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from rge import numbers
 from rge.records import Question
+from rge.text import numbers
 
 MAX_VALUES = 40  # in the quotes; with more, some pair gives any number
 

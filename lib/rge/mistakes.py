@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from rge import numbers
-from rge.citations import mask_citations, parse_citations
-from rge.claims import split_sentences
 from rge.collected import Collected
 from rge.judging import words
-from rge.numbers import Quantity
 from rge.records import Chunk, Distractor, Judgement, Question, Response
+from rge.text import numbers
+from rge.text.citations import mask_citations, parse_citations
+from rge.text.claims import split_sentences
+from rge.text.numbers import Quantity
 
 KINDS = (
     "number in no passage",

@@ -11,7 +11,7 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rge.chunk import holds
+from rge.corpus.chunk import holds
 from rge.errors import RgeError, UsageError
 from rge.profile import Profile
 from rge.records import CATEGORIES, Chunk, GoldQuote, Page, Question
@@ -19,7 +19,7 @@ from rge.store import read_jsonl
 from rge.validation import ValidationReport, validate
 
 if TYPE_CHECKING:
-    from rge.index import Index
+    from rge.retrieval.index import Index
 
 __all__ = ["ValidationReport", "anchor", "load_questions", "study_questions", "validate"]
 
@@ -62,7 +62,7 @@ def study_questions(profile: Profile, index: Index | None = None) -> list[Questi
     """
     filings = profile.corpus.kind == "financebench"
     if filings:
-        from rge.financebench import anchor_by_overlap, questions_from_financebench
+        from rge.corpus.financebench import anchor_by_overlap, questions_from_financebench
 
         questions = questions_from_financebench(profile.corpus.folder)
         if profile.corpus.documents is not None:
@@ -74,7 +74,7 @@ def study_questions(profile: Profile, index: Index | None = None) -> list[Questi
         questions = load_questions(profile.questions)
     questions = _chosen(profile, questions)
     if index is None and (filings or _CHUNK_SHAPING & profile.overrides.keys()):
-        from rge.index import open_index
+        from rge.retrieval.index import open_index
 
         index = open_index(profile)
     if index is None:

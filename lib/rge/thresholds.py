@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rge.embedder import Embedder
 from rge.errors import RgeError, UsageError
 from rge.profile import Profile
 from rge.records import Chunk
+from rge.retrieval.embedder import Embedder
 from rge.specs import SubjectSpec
 from rge.store import read_json, sha256_file, sha256_text, write_json
 from rge.subjects.readers import (
@@ -136,9 +136,9 @@ def held_out_cases(profile: Profile) -> list[Case]:
     One should be answered when that is its expected behaviour and the passages hold some of its
     gold: a reader that abstains where retrieval found nothing does right.
     """
-    from rge.index import open_index
     from rge.questions import anchor, load_questions
-    from rge.retrieve import gold_in_context, rank
+    from rge.retrieval.index import open_index
+    from rge.retrieval.retrieve import gold_in_context, rank
 
     index = open_index(profile)
     questions = load_questions(_held_out(profile))

@@ -23,8 +23,8 @@ def trace(profile: Profile, key: ResponseKey) -> str:
     RgeError
         When no response with that key is stored.
     """
-    from rge import retrieve
     from rge.questions import study_questions
+    from rge.retrieval import retrieve
 
     subject = profile.subject(key[1])
     path = profile.responses_path(subject.name)

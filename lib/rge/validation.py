@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rge.chunk import holds
+from rge.corpus.chunk import holds
 from rge.gold_numbers import follows_from_quotes
 from rge.records import CATEGORIES, Chunk, Page, Question
 

@@ -154,7 +154,7 @@ def _for_board(profile: Profile, spec: SubjectSpec) -> SubjectSpec:
 
     if not needs_choice(spec):
         return spec
-    from rge.retrieve import load
+    from rge.retrieval.retrieve import load
 
     return with_threshold(profile, spec, load(profile).index_sha256)
 

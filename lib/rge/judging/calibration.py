@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from rge.abstention import is_remark
-from rge.claims import split_sentences
 from rge.judging.case import Case, scored
 from rge.records import DimensionScore, Score
+from rge.text.abstention import is_remark
+from rge.text.claims import split_sentences
 
 _HEDGE = re.compile(
     r"\b(?:may|might|could|possibly|perhaps|probably|likely|appears?|seems?|unclear|uncertain"

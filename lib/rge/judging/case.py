@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from rge.abstention import Abstention, detect
-from rge.chunk import holds
-from rge.citations import Citations, parse_citations
-from rge.claims import Claim, split_claims
+from rge.corpus.chunk import holds
 from rge.records import Chunk, DimensionScore, Question, Response, Score
+from rge.text.abstention import Abstention, detect
+from rge.text.citations import Citations, parse_citations
+from rge.text.claims import Claim, split_claims
 
 
 @dataclass(frozen=True)

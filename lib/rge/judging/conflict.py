@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from rge.judging.facts import Dated, Passage, Sentence, dated_values
 from rge.judging.words import DIRECTIONS, content, direction, has_name, names, negated, share
-from rge.numbers import Quantity, matches
 from rge.records import Question
+from rge.text.numbers import Quantity, matches
 
 # Share of a claim's words that a sentence must hold to be about the same thing: clearly, perhaps.
 # Chosen on control answers to questions outside the study.

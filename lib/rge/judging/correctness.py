@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from rge.abstention import is_remark
-from rge.citations import mask_citations
-from rge.claims import split_sentences
 from rge.judging.gold import Gold
 from rge.judging.words import content, direction, has_name, share
-from rge.numbers import Quantity, any_match, matches, parse_values, years
 from rge.records import Score
+from rge.text.abstention import is_remark
+from rge.text.citations import mask_citations
+from rge.text.claims import split_sentences
+from rge.text.numbers import Quantity, any_match, matches, parse_values, years
 
 # Shares of the gold answer's own words that an answer must hold. Chosen on three quarters of the
 # questions of a public set of answers labelled by people; they are in no study of this repository.

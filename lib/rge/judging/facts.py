@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
-from rge.claims import split_sentences
 from rge.judging.words import content, plain
-from rge.numbers import Quantity, parse, quantity, year_of
 from rge.records import Chunk
+from rge.text.claims import split_sentences
+from rge.text.numbers import Quantity, parse, quantity, year_of
 
 # Words that tie a year after a number to it: "4,512 crore in FY24", "4,010 (FY23)".
 _TIES = re.compile(

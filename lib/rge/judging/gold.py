@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rge.judging.words import content, direction, names
-from rge.numbers import Quantity, any_match, parse_values, quantity
 from rge.records import Question
+from rge.text.numbers import Quantity, any_match, parse_values, quantity
 
 _YES_NO_GOLD = re.compile(r"^\W*(yes|no)\b(?!\.\s?\d)", re.IGNORECASE)
 _NUMBER_WANTED = re.compile(

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from rge.collect import Counts
-from rge.embedder import Embedder
 from rge.errors import RgeError, UsageError
 from rge.judging.case import Case, Verdict
 from rge.judging.families import assert_cross_family
@@ -25,7 +24,8 @@ from rge.judging.rules import RulesJudge
 from rge.judging.semantic import Encode, SemanticJudge, Thresholds
 from rge.profile import Profile
 from rge.records import DIMENSIONS, Judgement, Question, Response, Usage
-from rge.retrieve import Frozen
+from rge.retrieval.embedder import Embedder
+from rge.retrieval.retrieve import Frozen
 from rge.rubrics import RUBRIC_VERSION, rubrics
 from rge.specs import JudgeSpec
 from rge.store import Appender, read_jsonl, sha256_text

@@ -9,8 +9,8 @@ from rge.judging.case import Case, Verdict, scored, unscored
 from rge.judging.correctness import Finding
 from rge.judging.gold import read_gold
 from rge.judging.support import Check
-from rge.numbers import any_match, parse_values
 from rge.records import DimensionScore
+from rge.text.numbers import any_match, parse_values
 
 NO_PASSAGES = "no_passages"
 

@@ -12,8 +12,6 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rge.citations import mask_citations
-from rge.claims import Claim
 from rge.judging.case import Case, Verdict
 from rge.judging.conflict import Conflict, direction_differs, name_differs, numbers_differ
 from rge.judging.correctness import Finding, polarity
@@ -22,8 +20,10 @@ from rge.judging.gold import read_gold
 from rge.judging.scoring import needs_comparison, verdict
 from rge.judging.support import Check, is_derived, is_substantive, operands_of
 from rge.judging.words import content, has_name, names, share
-from rge.numbers import any_match, matches, parse_values
 from rge.records import Score
+from rge.text.citations import mask_citations
+from rge.text.claims import Claim
+from rge.text.numbers import any_match, matches, parse_values
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 Vectors = dict[str, NDArray[np.float32]]

@@ -12,9 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
-from rge.abstention import is_remark
-from rge.citations import mask_citations
-from rge.claims import Claim
 from rge.judging.calibration import n_hedges
 from rge.judging.case import Case
 from rge.judging.conflict import Conflict, direction_differs, find_conflict
@@ -28,7 +25,10 @@ from rge.judging.facts import (
 )
 from rge.judging.gold import read_gold
 from rge.judging.words import content, direction, has_name, names, share
-from rge.numbers import Quantity, any_match, matches
+from rge.text.abstention import is_remark
+from rge.text.citations import mask_citations
+from rge.text.claims import Claim
+from rge.text.numbers import Quantity, any_match, matches
 
 # Shares of a claim's words that its passages must hold, with a number in it and without. Chosen on
 # control answers to questions outside the study.

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rge.embedder import Embedder
 from rge.errors import UsageError
 from rge.prompting import Prompt
 from rge.records import Chunk
+from rge.retrieval.embedder import Embedder
 from rge.specs import SubjectSpec
 from rge.subjects.reply import Options, Reply, read_options
 from rge.subjects.spans import Span, split_passage

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rge.claims import split_sentences
 from rge.records import Chunk
+from rge.text.claims import split_sentences
 
 _CELL = r"\(?[-–−+₹$€]{0,2}\s?\d[\d,]*(?:\.\d+)?\s?%?\)?"
 _ONLY_CELLS = re.compile(rf"(?:{_CELL}|[-–—]|nil)(?:\s+(?:{_CELL}|[-–—]|nil))*", re.IGNORECASE)

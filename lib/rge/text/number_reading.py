@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from rge.number_patterns import (
+from rge.text.number_patterns import (
     APPROXIMATE,
     BARE_AFTER,
     CHUNK_ID,

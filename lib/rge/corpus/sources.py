@@ -47,7 +47,7 @@ def corpus_sources(profile: Profile) -> list[Source]:
     """
     corpus = profile.corpus
     if corpus.kind == "financebench":
-        from rge.financebench import sources_from_financebench
+        from rge.corpus.financebench import sources_from_financebench
 
         sources = sources_from_financebench(corpus.folder)
     elif corpus.sources is None:

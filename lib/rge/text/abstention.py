@@ -17,8 +17,8 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from rge.citations import mask_citations
-from rge.claims import split_sentences
+from rge.text.citations import mask_citations
+from rge.text.claims import split_sentences
 
 Abstention = Literal["answered", "refused", "undetermined"]
 _Kind = Literal["refusal", "deflection", "lead-in", "statement", "mention", "inference", "nothing"]

@@ -24,9 +24,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from rge.corpus.sources import Source, check_unique
 from rge.errors import RgeError
 from rge.records import Chunk, GoldQuote, GoldValue, Question
-from rge.sources import Source, check_unique
 from rge.store import read_jsonl
 
 # As handed on in one folder, and as the dataset's own repository lays them out.

@@ -27,16 +27,16 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from rge.abstention import detect
-from rge.citations import parse_citations
-from rge.control_texts import BUILDERS
+from rge.calibration.control_texts import BUILDERS
 from rge.judging.case import Case
 from rge.judging.families import assert_cross_family
 from rge.judging.run import Judge
 from rge.records import DIMENSIONS, Chunk, Label, Question, Response, Score, Usage
-from rge.retrieve import Frozen
+from rge.retrieval.retrieve import Frozen
 from rge.rubrics import RUBRIC_VERSION
 from rge.store import sha256_text
+from rge.text.abstention import detect
+from rge.text.citations import parse_citations
 
 FAMILY = "construction"
 Scores = tuple[Score, Score, Score, Score]

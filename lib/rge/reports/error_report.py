@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from rge.claims import split_sentences
 from rge.collected import Collected
 from rge.display import joined, rate
 from rge.judging import words
 from rge.mistakes import KINDS, TAKEN
+from rge.text.claims import split_sentences
 
 EXCERPT = 220  # characters of a passage that a table shows
 LURED = ("distractor", "both")

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from rge.agreement import Agreement, cohen_kappa, gwet_ac
+from rge.calibration.preregistration import Registration
 from rge.display import number
-from rge.preregistration import Registration
 from rge.records import DIMENSIONS
 
 NOT_LABELLED = "not yet labelled"
@@ -30,7 +30,7 @@ def gate_table(
     Parameters
     ----------
     scores
-        From `rge.controls.judge_controls`: judge, dimension, question_id, expected, obtained.
+        From `judge_controls`: judge, dimension, question_id, expected, obtained.
     registration
         Names threshold and gated dimensions.
 

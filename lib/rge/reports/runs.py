@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from rge.citations import mask_citations, parse_citations
 from rge.collected import Collected
 from rge.display import rate
 from rge.figures import subject_colors
@@ -16,6 +15,7 @@ from rge.profile import Profile
 from rge.records import Response
 from rge.store import read_json
 from rge.subjects.reply import Status
+from rge.text.citations import mask_citations, parse_citations
 from rge.thresholds import thresholds_path
 
 if TYPE_CHECKING:

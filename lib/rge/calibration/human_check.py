@@ -192,7 +192,7 @@ def agreement_with_people(
 
 def values(people: pd.DataFrame) -> dict[str, object]:
     """What the paper reads: kappa with its interval, by question, and the number of answers."""
-    found = {}
+    found: dict[str, object] = {}
     for row in people.to_dict("records"):
         numbers = {name: _number(row[name]) for name in ("kappa", "low", "high", "raw")}
         reasons = {f"{name}_reason": row["reason"] for name, n in numbers.items() if n is None}

@@ -24,7 +24,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from rge.number_reading import Quantity, parse, parse_values
+from rge.text.number_reading import Quantity, parse, parse_values
 
 __all__ = [
     "Quantity",

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from rge.calibration.controls import SCORES
 from rge.collect import Counts
 from rge.collected import Collected
-from rge.controls import SCORES
 from rge.display import rate
 from rge.figures import GREY, PALETTE
 from rge.profile import Profile

@@ -13,8 +13,8 @@ import numpy as np
 
 from rge.judging.facts import Dated, read_passage
 from rge.judging.gold import read_gold
-from rge.numbers import Quantity, any_match, matches, parse_values
 from rge.records import Chunk, Question
+from rge.text.numbers import Quantity, any_match, matches, parse_values
 
 _REFUSALS = (
     "The passages do not contain the answer to this question.",

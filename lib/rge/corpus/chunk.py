@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rge.corpus.headings import find_headings
 from rge.errors import RgeError
-from rge.headings import find_headings
 from rge.records import Chunk, Page
 
 if TYPE_CHECKING:

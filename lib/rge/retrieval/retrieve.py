@@ -8,12 +8,12 @@ from typing import Literal
 
 import numpy as np
 
-from rge.chunk import holds
-from rge.embedder import Embedder
+from rge.corpus.chunk import holds
 from rge.errors import RgeError
-from rge.index import Index, Ranking
 from rge.profile import Profile
 from rge.records import Chunk, Question, Retrieval
+from rge.retrieval.embedder import Embedder
+from rge.retrieval.index import Index, Ranking
 from rge.store import read_jsonl, write_jsonl
 
 # What the last bits of a vector may change on another processor.

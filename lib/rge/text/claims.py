@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rge.citations import CitationMark, find_citations
+from rge.text.citations import CitationMark, find_citations
 
 _STOP = re.compile(r"[.!?]+[\"'”’)\]]*(?=\s|$)|[।。！？]+[\"'”’)\]]*|(?<=[a-z)%])\.(?=[A-Z][a-z])")
 _NEVER_LAST = re.compile(

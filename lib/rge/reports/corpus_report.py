@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from rge.corpus.sources import Source
 from rge.display import joined
 from rge.figures import GREY, PALETTE
-from rge.index import Index
 from rge.records import Page
-from rge.sources import Source
+from rge.retrieval.index import Index
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

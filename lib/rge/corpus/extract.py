@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rge import pagetext
+from rge.corpus import pagetext
 from rge.errors import RgeError
 from rge.records import Page
 from rge.store import read_jsonl, sha256_file, write_jsonl

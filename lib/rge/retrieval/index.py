@@ -21,14 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from rge import chunk, extract, tokens
-from rge.embedder import Embedder
+from rge.corpus import chunk, extract, tokens
+from rge.corpus.sources import Source, check_document, corpus_sources
 from rge.errors import RgeError
 from rge.profile import Profile
 from rge.records import Chunk, Page
-from rge.sources import Source, check_document, corpus_sources
+from rge.retrieval.embedder import Embedder
+from rge.retrieval.vectorstore import METRIC, owned, query_store, write_store
 from rge.store import read_json, read_jsonl, sha256_text, write_json, write_jsonl
-from rge.vectorstore import METRIC, owned, query_store, write_store
 
 __all__ = ["Embedder", "Index", "Ranking", "build_index", "index_sha256", "open_index"]
 

@@ -1,0 +1,1 @@
+"""From documents to chunks: sources, page text, headings, slices."""

@@ -1,0 +1,1 @@
+"""What the notebooks show: tables, result values and closing sentences, one module a notebook."""

@@ -1,0 +1,1 @@
+"""From chunks to frozen passages: embedding, index, top-k checked against exhaustive search."""

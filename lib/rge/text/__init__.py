@@ -1,0 +1,1 @@
+"""What an answer says: its claims, numbers, citations, and whether it abstains."""
