@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from importlib.util import find_spec
@@ -151,8 +152,11 @@ def _stay_offline() -> None:
 @lru_cache(maxsize=2)
 def _load(folder: Path) -> SentenceTransformer:
     _stay_offline()
-    from sentence_transformers import SentenceTransformer
-    from transformers.utils import logging
+    with warnings.catch_warnings():
+        # In a kernel the import asks for progress widgets; a bar of text does as well.
+        warnings.simplefilter("ignore")
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging
 
     logging.disable_progress_bar()
     try:

@@ -230,7 +230,7 @@ def _build(profile: Profile, sources: list[Source], inputs: dict[str, Any]) -> I
         raise RgeError(profile.corpus.folder, "the documents hold no text that can be indexed")
     ids = [one.chunk_id for one in chunks]
     texts = [one.text for one in chunks]
-    vectors = embedder.encode(texts, show_progress=sys.stderr.isatty())
+    vectors = embedder.encode(texts, show_progress=True)
     meta = {
         "inputs": inputs,
         "model_id": embedder.model_id,
