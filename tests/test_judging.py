@@ -56,8 +56,6 @@ def test_an_addition_lowers_grounding_and_not_faithfulness(judges, judge, additi
 @pytest.mark.parametrize("judge", ["rules", "semantic"])
 @pytest.mark.parametrize("contradiction", CONTRADICTIONS)
 def test_a_contradiction_is_unfaithful(judges, judge, contradiction):
-    if judge == "semantic" and ("Sen" in contradiction or "declared" in contradiction):
-        pytest.skip("similarity alone sees neither a swapped name nor a dropped 'not'")
     verdict = judges[judge].judge(case(REVENUE, contradiction))
     assert verdict.faithfulness.score == 0
     assert len(verdict.contradictions) == 1
