@@ -63,3 +63,9 @@ def test_numbers_kept_counts_repeats_and_forgives_a_torn_off_bracket():
     assert numbers_kept("12 12 (7)", "12 12 (7\n)") == 1
     assert numbers_kept("12 (7)", "12 12 (7)") == pytest.approx(2 / 3)
     assert numbers_kept("none here", "none") == 1
+
+
+def test_leader_dots_become_one_ellipsis_and_other_dots_stay():
+    assert tidy("Notes ........................ 104") == "Notes … 104"
+    assert tidy("Notes . . . . . . . . 104") == "Notes … 104"
+    assert tidy("Wait... Rs. 4.5 etc. and 1.2.3.4 too.") == "Wait... Rs. 4.5 etc. and 1.2.3.4 too."

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pdfplumber
     import pypdf
 
-VERSION = "1"  # of the page texts: a new one makes cached pages stale
+VERSION = "2"  # of the page texts: a new one makes cached pages stale
 
 # What pdfplumber may lose of the numbers pypdf read, and must gain in labelled rows, to be taken.
 MIN_NUMBERS_KEPT = 0.98

@@ -16,6 +16,7 @@ _TRANSLATED = {
 }
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
+_LEADERS = re.compile(r"\s*(?:\.\s?){5,}\s*")  # the dots that lead from an entry to its page
 _REPEATED_LINE = re.compile(r"^(.{8,}?)\1+$")
 
 _NUMBER = re.compile(r"^[\[($₹€£~+\-–—]*\d[\d,.]*[%)\]x]*$")
@@ -86,11 +87,13 @@ def _numbers(text: str) -> Counter[str]:
 def tidy(text: str) -> str:
     """`text` as it is stored: UTF-8 safe, one space between words, no blank lines.
 
-    Ligatures become letters. A line that a PDF prints several times over itself for a bold look
+    Ligatures become letters, and a row of leader dots one ellipsis: an embedder reads each dot as a
+    word. A line that a PDF prints several times over itself for a bold look
     and that therefore reads "NOTESNOTES…" is taken once.
     """
     text = _SURROGATE.sub("\ufffd", text.translate(_TRANSLATED))
     lines = (" ".join(_CONTROL.sub("", line).split()) for line in text.splitlines())
+    lines = (_LEADERS.sub(" … ", line).strip() for line in lines)
     return "\n".join(_REPEATED_LINE.sub(r"\1", line) for line in lines if line)
 
 
