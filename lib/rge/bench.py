@@ -56,6 +56,7 @@ def _extraction(profile: Profile) -> Rows:
     from rge.corpus.chunk import chunk_document
     from rge.corpus.extract import extract_pdf
     from rge.corpus.sources import corpus_sources
+    from rge.corpus.tokens import encoding
 
     sources = corpus_sources(profile)
     paths = [profile.corpus.folder / source.file for source in sources]
@@ -66,6 +67,7 @@ def _extraction(profile: Profile) -> Rows:
     yield "reading PDF pages", n_pages / ours, "pages/s"
     yield "reading PDF pages, plain pypdf loop", n_pages / plain, "pages/s"
     settings = profile.chunking.model_dump()
+    settings["encoding"] = encoding(settings["encoding"])
 
     def cut() -> list[Chunk]:
         return [c for p in pages for c in chunk_document(p, company="c", fy="FY", **settings)]
