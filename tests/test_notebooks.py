@@ -111,3 +111,11 @@ def test_something_else_is_not_a_notebook(tmp_path):
         notebooks.read(path)
     with pytest.raises(RgeError, match="no such notebook"):
         notebooks.read(tmp_path / "02_a.ipynb")
+
+
+def test_every_notebook_takes_what_shapes_a_study():
+    """A notebook without one of them would read the results of another study."""
+    shaping = {"profile", "chunk_size", "chunk_overlap", "top_k", "embedder", "corpus_folder"}
+    shaping |= {"subjects", "limit_questions", "seed"}
+    lacking = {p.name: shaping - set(notebooks.parameters(p)) for p in COMMITTED}
+    assert {name: missing for name, missing in lacking.items() if missing} == {}

@@ -9,6 +9,7 @@ import yaml
 
 from paper_project import estimate, make_project, offline, write_result
 from rge.errors import RgeError
+from rge.profile import load_profile
 from rge.records import Estimate
 from rge.variables import collect_variables, format_estimate, format_scalar, slug, write_variables
 
@@ -146,3 +147,11 @@ def test_writing_again_leaves_the_file_untouched(project: Path) -> None:
     before = path.stat().st_mtime_ns
     write_variables(offline())
     assert path.stat().st_mtime_ns == before
+
+
+def test_other_analysis_settings_keep_the_results_they_do_not_change():
+    profile = load_profile(n_resamples=777)
+    assert not profile.results_dir.exists()
+    found = collect_variables(profile)
+    assert found["corpus"] == collect_variables(load_profile())["corpus"]
+    assert found["profile"]["n_resamples"] == "777"

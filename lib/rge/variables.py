@@ -83,7 +83,10 @@ def collect_variables(profile: Profile) -> dict[str, Any]:
     if registered.is_file():
         facts = yaml.safe_load(registered.read_text(encoding="utf-8")) or {}
         variables["registered"] = format_values(facts, "registered", registered)
-    for path in sorted(profile.results_dir.glob("*.json")):
+    # With other analysis settings only some notebooks have results of their own.
+    folders = (profile.collection_dir, profile.results_dir)
+    results = {path.name: path for folder in folders for path in folder.glob("*.json")}
+    for _, path in sorted(results.items()):
         data = read_json(path)
         if isinstance(data, dict) and {"values", "estimates"} & data.keys():
             variables[slug(path.stem)] = _format_result(data, path)
