@@ -1,11 +1,12 @@
 import math
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
 from rge.collected import Collected
-from rge.records import Chunk, Question, Response
+from rge.records import Chunk, Question, Response, Usage
 from rge.reports import runs
 
 SHOWN = "acme-FY24-00000001"
@@ -128,3 +129,10 @@ def test_the_summary_counts_what_is_stored_and_what_failed(study: Collected):
 def test_rows_are_plain_values():
     table = pd.DataFrame({"name": ["a"], "n": pd.Series([3], dtype="int64"), "x": [float("nan")]})
     assert runs.rows(table) == [{"name": "a", "n": 3, "x": None}]
+
+
+def test_a_study_whose_subjects_count_no_tokens_has_missing_medians_not_errors(study: Collected):
+    uncounted = [r.model_copy(update={"usage": Usage()}) for r in study.responses]
+    table = runs.answers(replace(study, responses=uncounted))
+    assert table["input_tokens_median"].isna().all()
+    assert table["input_tokens_median"].dtype == float

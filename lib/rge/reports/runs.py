@@ -57,7 +57,11 @@ def answers(study: Collected) -> pd.DataFrame:
         (citations not counted), `n_citing` (answers with a valid citation), `n_citations`,
         `n_valid_citations`, `latency_s_median` (s), `input_tokens_median`, `cost_usd` (sum).
     """
-    return pd.DataFrame([_answer_row(study, subject) for subject in study.runs])
+    medians = ["words_median", "latency_s_median", "input_tokens_median"]
+    # A column of nothing but None would not be numeric, and a missing median no longer NaN.
+    return pd.DataFrame([_answer_row(study, s) for s in study.runs]).astype(
+        dict.fromkeys(medians, float)
+    )
 
 
 def _answer_row(study: Collected, subject: str) -> dict[str, Any]:
