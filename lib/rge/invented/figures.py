@@ -2,9 +2,9 @@
 
 Names: `c.` consolidated and `s.` standalone lines (with `eps`, `deps`), `o.` consolidated as first
 reported, `seg.<id>.`, `m.<id>.` stated figures, `prov.`/`mis.` their provisional and misprinted
-values, `d.` dividends, `q.<line>.<quarter>.`, `r.<n>` restated amounts, `sub.<n>.`; the last part
-is the year. Before the name: `g:` growth, `bps:` change in basis points, `pct:a/b` a ratio,
-`lc:` lakh crore. After it: `|0` decimals.
+values, `b.<table>.<row>.` parts of a breakdown, `d.` dividends, `q.<line>.<quarter>.`, `r.<n>`
+restated amounts, `sub.<n>.`; the last part is the year. Before the name: `g:` growth,
+`bps:` change in basis points, `pct:a/b` a ratio, `lc:` lakh crore. After it: `|0` decimals.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from rge.errors import RgeError
 from rge.invented.ledger import Ledger
 from rge.invented.money import in_prose, lakh_crore, number
-from rge.invented.spec import YEARS
+from rge.invented.segments import split_by_weight
+from rge.invented.spec import YEARS, Breakdown
 
 _PATTERN = re.compile(r"\[\[([^\[\]]+)\]\]")
 
@@ -102,6 +103,7 @@ class Figures:
             "q": self._quarter,
             "r": self._restated,
             "sub": self._subsidiary,
+            "b": self._part,
         }
         return finders[head]([head, *parts] if head in ("prov", "mis") else parts)
 
@@ -133,6 +135,22 @@ class Figures:
         if value is None:
             raise KeyError(parts[1])
         return Figure(value, metric.unit, metric.decimals)
+
+    def parts(self, breakdown: Breakdown, fy: str) -> list[float]:
+        """What each row of a breakdown shows for a year; they sum to the figure they split."""
+        weights = [row.values[YEARS.index(fy)] for row in breakdown.rows]
+        if not breakdown.of:
+            return weights
+        whole = self.value(f"{breakdown.of}.{fy[2:]}")
+        scale = 1 if whole.kind == "money" else 10**breakdown.decimals
+        return [part / scale for part in split_by_weight(round(whole.value * scale), weights)]
+
+    def _part(self, parts: list[str]) -> Figure:
+        breakdown = next(b for b in self.ledger.spec.breakdowns if b.id == parts[0])
+        row = [r.id for r in breakdown.rows].index(parts[1])
+        value = self.parts(breakdown, f"FY{parts[2]}")[row]
+        money = breakdown.of and self.value(f"{breakdown.of}.{parts[2]}").kind == "money"
+        return Figure(value, "money" if money else breakdown.unit, breakdown.decimals)
 
     def _dividend(self, parts: list[str]) -> Figure:
         fy = f"FY{parts[1]}"

@@ -166,6 +166,33 @@ class Dividend(_Checked):
     record_date: str = ""
 
 
+class Part(_Checked):
+    """A row of a breakdown: amounts, or weights where the breakdown names what it splits."""
+
+    id: str
+    label: str
+    values: Three
+
+
+class Breakdown(_Checked):
+    """A table of parts by year, printed after a section of the report.
+
+    `of` names a ledger figure without its year (`m.cargo`, `c.revenue`): the values are then
+    weights and the printed parts sum to it exactly. Without `of` the values are printed as they
+    are; `total` labels the row of their sum, if any.
+    """
+
+    id: Annotated[str, Field(pattern=r"^[a-z_]+$")]
+    title: str
+    unit: str = ""
+    decimals: int = 2
+    section: str
+    of: str = ""
+    total: str = ""
+    note: str = ""
+    rows: tuple[Part, ...]
+
+
 class Restatement(_Checked):
     """A change to the FY23 comparative that the FY24 report shows, with the note that says so."""
 
@@ -219,6 +246,8 @@ class Spec(_Checked):
     holders: tuple[Row, ...] = ()
     restatements: tuple[Restatement, ...] = ()
     traps: tuple[Trap, ...]
+    breakdowns: tuple[Breakdown, ...] = ()
+    schedules: dict[str, tuple[tuple[str, float], ...]] = {}
     style: dict[str, str]
 
 

@@ -8,7 +8,7 @@ from rge.invented.blocks import Block, Cells, table
 from rge.invented.figures import Figures, with_unit
 from rge.invented.layout import Layout, balance_layout, cash_layout, profit_layout
 from rge.invented.money import in_table, number
-from rge.invented.spec import Metric, Spec
+from rge.invented.spec import Breakdown, Metric, Spec
 
 _UNIT = {"crore": "₹ in crore", "lakh": "₹ in lakh", "million": "₹ in million"}
 
@@ -261,6 +261,28 @@ class Tables:
             notes=notes,
             sides=["left", *["right"] * len(columns)],
             widths=["1fr", *["auto"] * (1 + len(columns))],
+        )
+
+    def breakdown(self, chosen: Breakdown) -> Block:
+        """The parts of a figure, this year and the year before, with their sum where labelled."""
+        parts = [self.figures.parts(chosen, fy) for fy in self.years]
+        money = bool(chosen.of) and self.figures.value(f"{chosen.of}.24").kind == "money"
+
+        def shown(value: float) -> str:
+            return self.money(round(value)) if money else number(value, chosen.decimals)
+
+        rows: list[Cells] = [
+            ("item", [row.label, *(shown(part[i]) for part in parts)])
+            for i, row in enumerate(chosen.rows)
+        ]
+        if chosen.total:
+            rows.append(("total", [chosen.total, *(shown(sum(part)) for part in parts)]))
+        return table(
+            chosen.title,
+            ["Particulars", *(self.year_label(fy) for fy in self.years)],
+            rows,
+            unit=self.unit if money else chosen.unit,
+            notes=[self.figures.fill(chosen.note)] if chosen.note else [],
         )
 
     def _column_head(self, group: str, column: str) -> str:
