@@ -9,22 +9,58 @@ Line = tuple[float, float, str]
 
 def make_pdf(path: Path, pages: list[list[Line]]) -> Path:
     """A PDF whose pages draw the given (x, y, text) lines in that order; text in Latin-1."""
+    return make_drawn_pdf(path, ["".join(show(*line) for line in lines) for lines in pages])
+
+
+def show(x: float, y: float, text: str, *, font: str = "F1", turn: str = "1 0 0 1") -> str:
+    """The operators that draw `text` at a place; `turn` begins the text matrix."""
+    return f"BT /{font} 9 Tf {turn} {x} {y} Tm ({_escaped(text)}) Tj ET\n"
+
+
+def make_drawn_pdf(
+    path: Path,
+    pages: list[str],
+    *,
+    box: str = "0 0 595 842",
+    rotate: int = 0,
+    fonts: dict[str, str] | None = None,
+    image: bool = False,
+) -> Path:
+    """A PDF of content streams.
+
+    Parameters
+    ----------
+    pages
+        Operators of each page.
+    box, rotate
+        MediaBox and rotation of every page.
+    fonts
+        Font dictionaries beside F1 (Helvetica), by name.
+    image
+        Whether a picture of one pixel fills every page.
+    """
     n = len(pages)
+    more = "".join(f"/{name}<<{entries}>>" for name, entries in (fonts or {}).items())
+    pixel = f"/XObject<</Im {4 + 2 * n} 0 R>>" if image else ""
     kids = " ".join(f"{4 + 2 * i} 0 R" for i in range(n))
     objects = [
         "<</Type/Catalog/Pages 2 0 R>>",
         f"<</Type/Pages/Count {n}/Kids[{kids}]>>",
         "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>",
     ]
-    for i, lines in enumerate(pages):
+    for i, drawn in enumerate(pages):
         objects.append(
-            f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents {5 + 2 * i} 0 R"
-            "/Resources<</Font<</F1 3 0 R>>>>>>"
+            f"<</Type/Page/Parent 2 0 R/MediaBox[{box}]/Rotate {rotate}/Contents {5 + 2 * i} 0 R"
+            f"/Resources<</Font<</F1 3 0 R{more}>>{pixel}>>>>"
         )
-        drawn = "".join(
-            f"BT /F1 9 Tf 1 0 0 1 {x} {y} Tm ({_escaped(t)}) Tj ET\n" for x, y, t in lines
-        )
+        if image:
+            drawn += "q 595 0 0 842 0 0 cm /Im Do Q\n"
         objects.append(f"<</Length {len(drawn.encode('latin-1'))}>>stream\n{drawn}endstream")
+    if image:
+        objects.append(
+            "<</Type/XObject/Subtype/Image/Width 1/Height 1/ColorSpace/DeviceGray"
+            "/BitsPerComponent 8/Length 1>>stream\n0\nendstream"
+        )
     data, offsets = b"%PDF-1.4\n", []
     for number, body in enumerate(objects, 1):
         offsets.append(len(data))

@@ -1,17 +1,15 @@
-import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pypdf
 import pytest
 
 from pdf_maker import column, make_pdf
-from rge.corpus.extract import VERSION, extract_pdf, read_pages
+from rge.corpus.extract import VERSION, extract_pdf, read_documents, read_pages
 from rge.errors import RgeError
 from rge.records import Page
 from rge.store import read_jsonl, sha256_file, write_jsonl
-
-SHARED = Path(os.environ.get("RGE_SHARED", Path(__file__).parents[2] / "shared"))
-needs_shared = pytest.mark.skipif(not (SHARED / "pdf").is_dir(), reason="real PDF files not here")
 
 LEFT = "The left column tells of ports and of the cargo they handled during the whole year."
 RIGHT = "The right column lists directors who joined and left the board in the same year."
@@ -39,13 +37,13 @@ def test_two_columns_are_read_one_after_the_other(tmp_path):
     assert " ".join(page.text.split()) == f"{LEFT} {RIGHT}"
 
 
-def test_a_table_drawn_cell_by_cell_is_read_by_rows_with_the_second_reader(tmp_path):
+def test_a_table_drawn_column_by_column_is_put_together_by_rows_and_says_so(tmp_path):
     rows = [(f"Expense of kind {i}", f"{i + 1},117", f"({i}9)") for i in range(20)]
-    # Cells of a column first: pypdf puts every cell on a line of its own.
+    # Cells of a column first: the stream holds every cell on a line of its own.
     drawn = [(60 + 180 * c, 760 - 14 * r, row[c]) for c in range(3) for r, row in enumerate(rows)]
     (page,) = extract_pdf(make_pdf(tmp_path / "a.pdf", [drawn]), "a")
-    assert page.method == "pdfplumber"
-    assert [line for line in page.text.split("\n")] == [" ".join(row) for row in rows]
+    assert (page.method, page.repairs) == ("pypdf", ("broken rows",))
+    assert page.text.split("\n") == [" ".join(row) for row in rows]
 
 
 def test_a_page_without_text_is_flagged_and_the_others_go_on(tmp_path):
@@ -108,18 +106,38 @@ def test_a_changed_file_is_read_again(tmp_path):
     assert " ".join(page.text.split()) == RIGHT
 
 
-@needs_shared
-def test_real_damaged_files_are_named_by_their_kind():
-    hard = SHARED / "pdf/hard"
-    glyphs = extract_pdf(hard / "38_SSSMIL_Annual_Report__2013-2014.pdf", "g")
-    assert sum("glyph codes" in page.problems for page in glyphs) == 40
-    for name in ("encrypted-file.pdf", "password-example.pdf", "empty.pdf"):
-        with pytest.raises(RgeError, match=r"protected by a password|is empty"):
-            extract_pdf(hard / name, "x")
-    assert "pdf encryption test" in extract_pdf(hard / "r6-empty-password.pdf", "r")[0].text
+def test_a_file_that_cannot_be_read_does_not_stop_the_others(tmp_path):
+    (tmp_path / "bad.pdf").write_bytes(b"")
+    files = {
+        "bad": tmp_path / "bad.pdf",
+        "good": make_pdf(tmp_path / "good.pdf", [column(LEFT)]),
+        "none": tmp_path / "none.pdf",
+    }
+    pages, errors = read_documents(files, tmp_path / "cache")
+    assert list(pages) == ["good"] and list(errors) == ["bad", "none"]
+    assert "bad.pdf: is empty" in str(errors["bad"])
 
 
-@needs_shared
-def test_columns_of_a_real_two_column_page_stay_apart():
-    text = extract_pdf(SHARED / "pdf/hard/multicolumn.pdf", "m")[0].text
-    assert "Lorem ipsum dolor sit amet, consectetuer adip-\niscing elit. Ut purus elit" in text
+def test_several_processes_give_the_pages_of_one_in_the_same_order(tmp_path):
+    files = {
+        name: make_pdf(tmp_path / f"{name}.pdf", [column(f"{LEFT} Page {i}.") for i in range(n)])
+        for name, n in (("a", 40), ("b", 20))
+    }
+    alone, _ = read_documents(files, None, n_workers=1)
+    together, _ = read_documents(files, None, n_workers=2)
+    assert together == alone
+    assert [page.page for page in together["a"]] == list(range(1, 41))
+
+
+def test_pages_of_a_worker_that_died_are_read_here(tmp_path, monkeypatch):
+    path = make_pdf(tmp_path / "a.pdf", [column(LEFT)] * 40)
+    monkeypatch.setattr("sys.executable", "/bin/true")
+    pages = extract_pdf(path, "a", n_workers=2)
+    assert [page.page for page in pages] == list(range(1, 41))
+
+
+def test_a_worker_ends_when_its_input_closes():
+    done = subprocess.run(
+        [sys.executable, "-m", "rge.corpus.workers"], input=b"", capture_output=True, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (0, b"")

@@ -68,3 +68,37 @@ def test_the_offset_points_at_the_heading():
     page = "some text before it\nRISK FACTORS\nmore"
     ((index, offset, heading),) = find_headings([page])
     assert (index, page[offset : offset + len(heading)]) == (0, "RISK FACTORS")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Managing Director and Chief Executive Officer",
+        "Company Secretary",
+        "1 Mr. Bal Das Member (Independent Director)",
+        "Nandivilla Share Registry Private Limited",
+    ],
+)
+def test_offices_people_and_companies_are_no_headings(line):
+    assert not looks_like_heading(line, after=BELOW)
+
+
+@pytest.mark.parametrize(
+    "line", ["CHAIRMAN'S ADDRESS", "Directors and managers", "DIRECTORS’ REPORT"]
+)
+def test_a_section_that_begins_with_an_office_is_a_heading(line):
+    assert looks_like_heading(line.upper(), after=BELOW)
+
+
+def test_the_name_above_an_office_is_no_heading_however_much_stands_below():
+    after = ["Chairman", "1 Provisional, under review.", "Membership 4711", "2"]
+    assert not looks_like_heading("Dinshaw Rathavar-Patel", ["the day after."], after)
+
+
+def test_the_last_line_of_a_page_is_no_heading():
+    assert find_headings(["text of the page\nRISK FACTORS"]) == []
+
+
+def test_a_running_head_that_names_its_section_gives_way_to_the_heading():
+    page = "ACME LIMITED Letter from the Chairman\nLetter from the Chairman\nDear members,"
+    assert [heading for _, _, heading in find_headings([page])] == ["Letter from the Chairman"]

@@ -1,15 +1,21 @@
 import fcntl
 import json
+import os
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pdf_maker import column, make_pdf
 from rge.errors import RgeError
+from rge.retrieval import vectorstore
 from rge.retrieval.index import Embedder, Index, build_index, index_sha256, open_index
 from rge.retrieval.vectorstore import owned, query_store, write_store
 from small_corpus import PAGES, small_profile
+from tiny_model import DIMENSION, make_model
 
 QUERIES = ["Who chairs the board of Acme?", "How much cargo did Zenith handle?", "revenue of FY23"]
 
@@ -67,9 +73,10 @@ def test_building_anew_gives_the_same_checksum(profile):
 
 
 @pytest.mark.parametrize(
-    "damage", ["chroma gone", "other metric", "other number", "not a database"]
+    "damage",
+    ["chroma gone", "other metric", "other number", "other vectors", "other version", "nonsense"],
 )
-def test_a_store_that_does_not_match_is_written_again(profile, queries, damage):
+def test_a_store_that_does_not_match_is_written_again(profile, queries, damage, monkeypatch):
     index = open_index(profile)
     right, store = index.top_k(queries, 3), index.folder / "chroma"
     ids = list(index.chunks)
@@ -79,6 +86,12 @@ def test_a_store_that_does_not_match_is_written_again(profile, queries, damage):
         _store_with(store, ids, index.vectors, "l2")
     elif damage == "other number":
         write_store(store, ids[:-1], index.vectors[:-1])
+    elif damage == "other vectors":
+        write_store(store, ids, index.vectors[::-1])
+    elif damage == "other version":
+        monkeypatch.setattr(vectorstore, "VERSION", "1")
+        write_store(store, ids, index.vectors[::-1])
+        monkeypatch.undo()
     else:
         (store / "chroma.sqlite3").write_text("nonsense", encoding="utf-8")
     assert open_index(profile).top_k(queries, 3) == right
@@ -177,18 +190,110 @@ def test_equal_chunks_stand_in_corpus_order(tmp_path):
 
 def test_the_checksum_depends_on_each_part_and_not_on_the_last_bits():
     vectors = np.round(unit_vectors(4), 5)
-    own = index_sha256(["a", "b", "c", "d"], vectors, "m")
-    assert index_sha256(["a", "b", "c", "d"], vectors + np.float32(1e-7), "m") == own
+    own = index_sha256(["a", "b", "c", "d"], vectors, "m", "r")
+    assert index_sha256(["a", "b", "c", "d"], vectors + np.float32(1e-7), "m", "r") == own
     others = [
-        index_sha256(["a", "b", "d", "c"], vectors, "m"),
-        index_sha256(["a", "b", "c", "d"], vectors + np.float32(1e-4), "m"),
-        index_sha256(["a", "b", "c", "d"], vectors, "n"),
-        index_sha256(["a", "b", "c", "d"], vectors, "m", metric="l2"),
+        index_sha256(["a", "b", "d", "c"], vectors, "m", "r"),
+        index_sha256(["a", "b", "c", "d"], vectors + np.float32(1e-4), "m", "r"),
+        index_sha256(["a", "b", "c", "d"], vectors, "n", "r"),
+        index_sha256(["a", "b", "c", "d"], vectors, "m", "s"),
+        index_sha256(["a", "b", "c", "d"], vectors, "m", "r", metric="l2"),
     ]
-    assert len({own, *others}) == 5
+    assert len({own, *others}) == 6
 
 
 def test_the_folder_is_marked_with_everything_it_was_made_from(built):
     meta = json.loads((built.index_dir / "meta.json").read_text(encoding="utf-8"))
     assert set(meta["inputs"]["documents"]) == set(PAGES)
     assert meta["inputs"]["chunking"] == {"encoding": "cl100k_base", "size": 40, "overlap": 8}
+    embedder = Embedder("all-MiniLM-L6-v2")
+    assert (meta["model_id"], meta["revision"]) == (embedder.model_id, embedder.revision)
+    assert meta["batch_size"] == meta["inputs"]["batch_size"] == embedder.batch_size == 32
+    assert set(meta["made_with"]) >= {"chromadb", "torch", "sentence-transformers"}
+
+
+def with_model(profile, folder):
+    retrieval = profile.retrieval.model_copy(update={"embedder": str(folder)})
+    return profile.model_copy(update={"retrieval": retrieval})
+
+
+def test_an_index_with_another_model_is_built_by_its_path_and_opens_again(tmp_path):
+    model = make_model(tmp_path / "models" / "tiny-m3")
+    profile = with_model(small_profile(tmp_path / "corpus"), model)
+    index = build_index(profile)
+    assert index.vectors.shape == (len(index.chunks), DIMENSION)
+    assert index.meta["model_id"].startswith("tiny-m3@") and index.meta["commit"] is None
+    queries = Embedder(model).encode(QUERIES)
+    before = index.top_k(queries, 5)
+    again = open_index(profile)
+    assert again.top_k(queries, 5) == before == again.exact_top_k(queries, 5)
+    assert again.sha256 == index.sha256
+
+
+def test_a_model_of_another_revision_means_another_index(tmp_path, capsys):
+    model = make_model(tmp_path / "models" / "tiny-m3")
+    profile = with_model(small_profile(tmp_path / "corpus"), model)
+    before = open_index(profile)
+    make_model(model, pooling="mean")
+    after = open_index(profile)
+    assert "made from other inputs (revision)" in capsys.readouterr().err
+    assert after.meta["model_id"] == before.meta["model_id"] and after.sha256 != before.sha256
+
+
+REOPEN = """
+import json, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from small_corpus import small_profile
+from rge.retrieval.index import Embedder, open_index
+index = open_index(small_profile(Path(sys.argv[1])))
+found = index.top_k(Embedder("all-MiniLM-L6-v2").encode(json.loads(sys.argv[3])), 5)
+print(json.dumps([index.sha256, found.ids, found.distances]))
+"""
+
+
+def reopened(profile):
+    words = [str(profile.root), str(Path(__file__).parent), json.dumps(QUERIES)]
+    return subprocess.run(
+        [sys.executable, "-c", REOPEN, *words], capture_output=True, text=True, timeout=120
+    )
+
+
+def test_another_process_gets_the_same_top_five(profile, queries):
+    index = open_index(profile)
+    ids, distances = index.top_k(queries, 5)
+    done = reopened(profile)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [index.sha256, ids, distances]
+
+
+def test_another_process_is_refused_at_once_while_the_index_is_in_use(profile):
+    open_index(profile)
+    with owned(profile.index_dir):
+        done = reopened(profile)
+    assert done.returncode == 1
+    assert f"in use by another process (pid {os.getpid()})" in done.stderr
+
+
+def test_documents_that_are_missing_are_counted_and_the_first_is_named(profile):
+    for name in ("acme-FY24.pdf", "zenith-FY24.pdf"):
+        (profile.root / name).unlink()
+    with pytest.raises(RgeError, match=r"2 of 3 documents cannot be used, the first: .*acme-FY24"):
+        build_index(profile)
+
+
+def test_a_broken_document_does_not_keep_the_others_from_being_read(profile):
+    (profile.root / "acme-FY23.pdf").write_bytes(b"%PDF-1.4 broken")
+    cache = profile.root / "_build" / "pages"
+    shutil.rmtree(cache, ignore_errors=True)
+    with pytest.raises(RgeError, match=r"acme-FY23\.pdf: not a readable PDF"):
+        build_index(profile)
+    assert len(list(cache.glob("*.jsonl"))) == len(PAGES) - 1
+
+
+def test_a_document_with_another_number_of_pages_is_refused(profile):
+    listed = profile.corpus.sources
+    text = listed.read_text(encoding="utf-8").replace("fy: FY23", "fy: FY23\n  pages: 444")
+    listed.write_text(text, encoding="utf-8")
+    with pytest.raises(RgeError, match=r"acme-FY23\.pdf: has 2 pages; 444, as its entry"):
+        build_index(profile)

@@ -46,8 +46,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--debug", action="store_true", help="show tracebacks (at any place)")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _eval(commands)
+    _budget(commands)
+    _providers(commands)
     _corpus(commands)
     _questions(commands)
+    _judge(commands)
     _board(commands)
     _paper(commands)
     _trace(commands)
@@ -95,7 +98,10 @@ def _eval(commands: Any) -> None:
     _with_profile(parser)
     parser.add_argument("--from", dest="first", type=int, default=1, metavar="NN")
     parser.add_argument("--to", dest="last", type=int, default=99, metavar="NN")
-    parser.add_argument("--dry-run", action="store_true", help="print the plan, run nothing")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print plan and cost of paid calls, run nothing"
+    )
+    parser.add_argument("--json", action="store_true", help="the dry run for machines")
     parser.add_argument(
         "--fresh", action="store_true", help="set this run's stored results aside first"
     )
@@ -106,8 +112,7 @@ def _eval_run(arguments: argparse.Namespace) -> int:
 
     profile = _profile(arguments)
     if arguments.dry_run:
-        print(pipeline.plan(profile))
-        return 0
+        return _dry_run(profile, as_json=arguments.json)
     if arguments.fresh:
         pipeline.set_aside(profile)
     pipeline.run(
@@ -119,12 +124,83 @@ def _eval_run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _dry_run(profile: Any, *, as_json: bool) -> int:
+    """Say what would be done and what it would cost; call nothing."""
+    import json
+
+    from rge import pipeline
+    from rge.providers import estimate
+
+    items = estimate.estimate(profile)
+    if as_json:
+        print(json.dumps(estimate.as_json(profile, items), indent=1, ensure_ascii=False))
+        return 0
+    print(pipeline.plan(profile))
+    print(estimate.as_text(profile, items) if items else "no paid calls")
+    return 0
+
+
+def _budget(commands: Any) -> None:
+    group = commands.add_parser("budget", help="money spent").add_subparsers(required=True)
+    parser = _add(group, "show", _budget_show, "what paid services cost up to now")
+    _with_profile(parser)
+
+
+def _budget_show(arguments: argparse.Namespace) -> int:
+    from rge.providers.hosted import ledger_of
+    from rge.providers.prices import dollars
+
+    ledger = ledger_of(_profile(arguments))
+    accounts = ledger.read()
+    for key, entry in sorted(accounts.booked.items()):
+        print(f"${dollars(entry.nano):.4f}  {entry.n_settled} requests  {key}")
+    for key, held in sorted(accounts.open.items()):
+        print(f"${dollars(held.nano):.4f}  reserved for {held.n_requests} {held.mode}  {key}")
+    print(
+        f"spent ${dollars(accounts.spent):.4f}, under way ${dollars(accounts.reserved):.4f}, "
+        f"cap ${dollars(ledger.cap):.2f}"
+    )
+    return 0
+
+
+def _providers(commands: Any) -> None:
+    group = commands.add_parser("providers", help="paid services").add_subparsers(required=True)
+    smoke = _add(group, "smoke", _providers_smoke, "one call and one batch each, for under $1")
+    _with_profile(smoke)
+    smoke.set_defaults(config="published")
+
+
+def _providers_smoke(arguments: argparse.Namespace) -> int:
+    from rge.providers.smoke import smoke
+
+    for line in smoke(_profile(arguments)):
+        print(line, flush=True)
+    return 0
+
+
 def _corpus(commands: Any) -> None:
     group = commands.add_parser("corpus", help="documents and index").add_subparsers(required=True)
+    fetch = _add(group, "fetch", _corpus_fetch, "get the documents, from the network or a folder")
+    _with_profile(fetch)
+    fetch.add_argument(
+        "--from-dir", type=Path, metavar="DIR", help="take saved files instead of the network"
+    )
+    fetch.add_argument("--only", nargs="+", metavar="DOC_ID", help="these documents only")
     build = _add(group, "build", _corpus_build, "write the invented reports, then the index")
     _with_profile(build)
-    check = _add(group, "check", _corpus_check, "one row a document: present, hash, pages")
+    check = _add(group, "check", _corpus_check, "one row a document: hash, pages, problems")
     _with_profile(check)
+    check.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _corpus_fetch(arguments: argparse.Namespace) -> int:
+    from rge import corpus_commands
+
+    table, n_failed = corpus_commands.fetch(
+        _profile(arguments), from_dir=arguments.from_dir, only=arguments.only
+    )
+    print(table)
+    return 1 if n_failed else 0
 
 
 def _corpus_build(arguments: argparse.Namespace) -> int:
@@ -137,23 +213,91 @@ def _corpus_build(arguments: argparse.Namespace) -> int:
 def _corpus_check(arguments: argparse.Namespace) -> int:
     from rge import corpus_commands
 
-    table, n_problems = corpus_commands.check(_profile(arguments))
+    table, n_problems = corpus_commands.check(_profile(arguments), as_json=arguments.json)
     print(table)
     return 1 if n_problems else 0
 
 
 def _questions(commands: Any) -> None:
     group = commands.add_parser("questions", help="the question set").add_subparsers(required=True)
-    parser = _add(group, "validate", _questions_validate, "check every question against the index")
-    _with_profile(parser)
+    anchor = _add(group, "anchor", _questions_anchor, "resolve gold chunk ids from gold quotes")
+    _with_profile(anchor)
+    anchor.add_argument("--write", action="store_true", help="replace the file")
+    anchor.add_argument(
+        "--find-pages", action="store_true", help="move quotes that stand on one other page"
+    )
+    anchor.add_argument("--file", type=Path, help="another file than the profile's questions")
+    check = _add(group, "validate", _questions_validate, "check every question against the index")
+    _with_profile(check)
+    check.add_argument("--json", action="store_true", help="print one JSON object")
+    check.add_argument("--file", type=Path, help="another file than the profile's questions")
+    draft = _add(group, "draft", _questions_draft, "check drafts and show what they retrieve")
+    _with_profile(draft)
+    draft.add_argument("file", type=Path, help="one draft a line, as JSON")
+    draft.add_argument("--write", type=Path, metavar="OUT", help="write them with their gold ids")
+    draft.add_argument("--against", type=Path, metavar="SET", help="compare with this set instead")
+
+
+def _questions_anchor(arguments: argparse.Namespace) -> int:
+    from rge import question_commands
+
+    return question_commands.anchor(
+        _profile(arguments),
+        path=arguments.file,
+        write=arguments.write,
+        find_pages=arguments.find_pages,
+    )
 
 
 def _questions_validate(arguments: argparse.Namespace) -> int:
-    from rge import corpus_commands
+    from rge import question_commands
 
-    table, n_problems = corpus_commands.validate_questions(_profile(arguments))
-    print(table)
-    return 1 if n_problems else 0
+    return question_commands.validate(
+        _profile(arguments), path=arguments.file, as_json=arguments.json
+    )
+
+
+def _questions_draft(arguments: argparse.Namespace) -> int:
+    from rge import question_commands
+
+    profile = _profile(arguments)
+    return question_commands.draft(
+        profile, arguments.file, write=arguments.write, against=arguments.against
+    )
+
+
+def _judge(commands: Any) -> None:
+    group = commands.add_parser("judge", help="measure and use judges").add_subparsers(
+        required=True
+    )
+    test = _add(group, "test", _judge_test, "run the judge unit tests on a judge")
+    _with_profile(test)
+    test.add_argument("--judge", required=True, metavar="NAME", help="a judge of the profile")
+    test.add_argument("--json", action="store_true", help="print one JSON object")
+    test.add_argument(
+        "--at-least", type=float, metavar="SHARE", help="exit 1 where fewer checks pass (0 to 1)"
+    )
+    score = _add(group, "answers", _judge_answers, "score the answers of a file")
+    _with_profile(score)
+    score.add_argument("--judge", required=True, metavar="NAME", help="a judge of the profile")
+    score.add_argument("--in", dest="source", type=Path, required=True, metavar="ANSWERS")
+    score.add_argument("--out", dest="target", type=Path, required=True, metavar="JUDGEMENTS")
+
+
+def _judge_test(arguments: argparse.Namespace) -> int:
+    from rge.judging import commands
+
+    return commands.measure_command(
+        _profile(arguments), arguments.judge, as_json=arguments.json, at_least=arguments.at_least
+    )
+
+
+def _judge_answers(arguments: argparse.Namespace) -> int:
+    from rge.judging import commands
+
+    return commands.answers_command(
+        _profile(arguments), arguments.judge, arguments.source, arguments.target
+    )
 
 
 def _board(commands: Any) -> None:

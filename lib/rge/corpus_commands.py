@@ -1,21 +1,84 @@
-"""What `rge corpus` and `rge questions` do: build the corpus, check it, check the questions."""
+"""What `rge corpus` does: fetch the documents, check them, build the index."""
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from rge.corpus.sources import check_document, corpus_sources
+from rge.corpus import check as corpus_check
+from rge.corpus.fetch import Fetcher, Limits, Outcome
+from rge.corpus.sources import Source, corpus_sources, lock_path
 from rge.display import markdown_table
-from rge.errors import RgeError
+from rge.errors import UsageError
 from rge.profile import Profile
-from rge.questions import study_questions
-from rge.reports import corpus_report, question_report
-from rge.retrieval import retrieve
-from rge.retrieval.index import Embedder, build_index, documents_folder
-from rge.retrieval.index import open_index as open_profile_index
-from rge.validation import validate
+
+
+def fetch(
+    profile: Profile,
+    *,
+    from_dir: Path | None = None,
+    only: Sequence[str] | None = None,
+    limits: Limits | None = None,
+) -> tuple[str, int]:
+    """Get the documents of a profile; a Markdown table of what became of each, and how many failed.
+
+    Parameters
+    ----------
+    from_dir
+        Take files from this folder instead of the network.
+    only
+        The doc_ids to get; all by default.
+    limits
+        Bounds of a download.
+
+    Raises
+    ------
+    UsageError
+        When the profile writes its documents itself, or a doc_id is not in its list.
+    RgeError
+        When another process fetches, or the list of sources or the lock file is damaged.
+    """
+    from rge.retrieval.index import documents_folder
+
+    if profile.corpus.kind == "invented":
+        raise UsageError(
+            profile.source,
+            "its documents are written, not fetched",
+            do="run `rge corpus build`",
+        )
+    sources = _chosen(profile, only)
+    fetcher = Fetcher(
+        documents_folder(profile),
+        lock_path(profile),
+        from_dir=from_dir,
+        limits=limits or Limits(),
+        rng=np.random.default_rng(),  # only pauses depend on it
+    )
+    outcomes = fetcher.fetch(sources)
+    return _as_table(outcomes), sum(outcome.result == "failed" for outcome in outcomes)
+
+
+def check(profile: Profile, *, as_json: bool = False) -> tuple[str, int]:
+    """A Markdown table with a row a document (or JSON), and how many documents cannot be used.
+
+    A document can be used when it is there, is the one its entry pins, has as many pages as that
+    says, and can be read. Pages with damaged text are named, and leave it usable.
+    """
+    from rge.retrieval.index import documents_folder, pages_cache
+
+    sources = corpus_sources(profile)
+    checks = corpus_check.check_documents(sources, documents_folder(profile), pages_cache(profile))
+    found = corpus_check.as_json(checks)
+    if as_json:
+        return json.dumps(found, indent=1, ensure_ascii=False), found["n_bad"]
+    if found["n_bad"]:
+        print(f"{found['n_bad']} of {len(checks)} documents cannot be used", file=sys.stderr)
+    return corpus_check.as_table(checks), found["n_bad"]
 
 
 def build(profile: Profile) -> str:
@@ -26,6 +89,8 @@ def build(profile: Profile) -> str:
     RgeError
         When a document is missing, changed or unreadable.
     """
+    from rge.retrieval.index import build_index
+
     if profile.corpus.kind == "invented":
         from rge.invented import render_corpus, write_sources
 
@@ -36,40 +101,27 @@ def build(profile: Profile) -> str:
     return f"{n_documents} documents, {len(index.chunks):,} chunks, index {index.sha256}"
 
 
-def check(profile: Profile) -> tuple[str, int]:
-    """A Markdown table with a row a document, and how many documents cannot be used."""
-    problems = {}
+def _chosen(profile: Profile, only: Sequence[str] | None) -> list[Source]:
     sources = corpus_sources(profile)
-    for source in sources:
-        try:
-            check_document(source, documents_folder(profile))
-        except RgeError as error:
-            problems[source.doc_id] = str(error)
-    if problems:
-        rows = [{"document": s.doc_id, "problem": problems.get(s.doc_id, "none")} for s in sources]
-        return markdown_table(pd.DataFrame(rows)), len(problems)
-    return markdown_table(corpus_report.documents(sources, open_profile_index(profile))), 0
+    known = {source.doc_id for source in sources}
+    for doc_id in only or ():
+        if doc_id not in known:
+            raise UsageError(
+                "--only", f"no document '{doc_id}'", allowed=f"one of {', '.join(sorted(known))}"
+            )
+    return [source for source in sources if not only or source.doc_id in only]
 
 
-def validate_questions(profile: Profile) -> tuple[str, int]:
-    """A Markdown table with a row a check, and how many required checks do not hold."""
-    index = open_profile_index(profile)
-    questions = study_questions(profile, index)
-    embedder = Embedder(profile.retrieval.embedder)
-    texts = [question.text for question in questions]
-    ranking = retrieve.rank(index, embedder, texts, profile.retrieval.top_k)
-    passages = {
-        question.id: [index.chunks[chunk_id] for chunk_id in ids]
-        for question, ids in zip(questions, ranking.ids, strict=True)
-    }
-    report = validate(
-        questions,
-        pages=index.pages,
-        chunks=list(index.chunks.values()),
-        passages=passages,
-        vectors=embedder.encode(texts),
-        verbatim=profile.corpus.kind != "financebench",
-    )
-    if not report.ok:
-        print(f"{report.n_failed} required checks do not hold", file=sys.stderr)
-    return markdown_table(question_report.checks(report)), report.n_failed
+def _as_table(outcomes: Sequence[Outcome]) -> str:
+    """The table, and below it where each file came from or why it is not there: as plain lines,
+    since a table would change addresses that are to be copied."""
+    rows = [
+        {
+            "document": outcome.doc_id,
+            "result": outcome.result,
+            "bytes": "–" if outcome.n_bytes is None else f"{outcome.n_bytes:,}",
+        }
+        for outcome in outcomes
+    ]
+    details = [f"{outcome.doc_id}: {outcome.detail}" for outcome in outcomes if outcome.detail]
+    return "\n".join([markdown_table(pd.DataFrame(rows)), *([""] if details else []), *details])

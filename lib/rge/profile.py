@@ -19,14 +19,17 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from rge.errors import UsageError
 from rge.specs import (
     AnalysisSpec,
+    BudgetSpec,
     ChunkingSpec,
     CorpusSpec,
     JudgeSpec,
+    PlannedSpec,
     Positive,
     RetrievalSpec,
     Section,
     Slug,
     SubjectSpec,
+    same_family,
 )
 from rge.store import first_problem
 
@@ -44,11 +47,13 @@ class Profile(Section):
     retrieval: RetrievalSpec
     questions: Path | None = None
     held_out: Path | None = None
+    planned: PlannedSpec | None = None
     question_ids: tuple[str, ...] | None = None
     limit_questions: Positive | None = None
     subjects: tuple[SubjectSpec, ...]
     judges: tuple[JudgeSpec, ...]
     analysis: AnalysisSpec
+    budget: BudgetSpec = BudgetSpec()
     results_folder: Path = Path("data/results")
     root: Path
     source: Path
@@ -126,6 +131,24 @@ class Profile(Section):
     def judgements_path(self, subject: str, judge: str) -> Path:
         return self.raw_dir / f"{subject}_{self.run_id}.by-{judge}.jsonl"
 
+    def judges_of(self, subject: SubjectSpec) -> tuple[JudgeSpec, ...]:
+        """The judges of other families than the subject's.
+
+        Raises
+        ------
+        UsageError
+            When there is none.
+        """
+        judges = tuple(j for j in self.judges if not same_family(j.family, subject.family))
+        if not judges:
+            raise UsageError(
+                self.source,
+                f"every judge is of subject {subject.name}'s own family {subject.family!r}",
+                allowed="a judge of another family for every subject",
+                do="add one, or remove the subject",
+            )
+        return judges
+
     def subject(self, name: str) -> SubjectSpec:
         """The subject of that name.
 
@@ -148,6 +171,7 @@ _PLACES = {
     "embedder": ("retrieval", "embedder"),
     "top_k": ("retrieval", "top_k"),
     "corpus_folder": ("corpus", "folder"),
+    "documents": ("corpus", "documents"),
     "n_resamples": ("analysis", "n_resamples"),
     "confidence_level": ("analysis", "confidence_level"),
     "limit_questions": ("limit_questions",),
@@ -165,9 +189,10 @@ def load_profile(name_or_path: str | Path = DEFAULT_PROFILE, **overrides: Any) -
         Profile name, or the path of a YAML file.
     **overrides
         Values that replace the profile's: chunk_size, chunk_overlap (tokens), top_k, embedder,
-        corpus_folder, n_resamples, confidence_level, limit_questions, seed, subjects (names).
-        None keeps the profile's value. The environment variable RGE_SEED stands in for `seed`;
-        the repository's .env is read where it exists, and the real environment wins over it.
+        corpus_folder, documents (ids), n_resamples, confidence_level, limit_questions, seed,
+        subjects (names). None keeps the profile's value. The environment variable RGE_SEED stands
+        in for `seed`; the repository's .env is read where it exists, and the real environment wins
+        over it.
 
     Raises
     ------
@@ -331,9 +356,11 @@ def _keys_at(place: tuple[int | str, ...]) -> list[str]:
         "corpus": CorpusSpec,
         "chunking": ChunkingSpec,
         "retrieval": RetrievalSpec,
+        "planned": PlannedSpec,
         "subjects": SubjectSpec,
         "judges": JudgeSpec,
         "analysis": AnalysisSpec,
+        "budget": BudgetSpec,
     }
     model = sections.get(str(place[0]), Profile) if place else Profile
     return [key for key in model.model_fields if key not in {"root", "source", "overrides"}]

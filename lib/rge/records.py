@@ -6,9 +6,16 @@ never a made-up score and never a missing row.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 Category = Literal["direct", "multihop", "adversarial", "ood"]
 Score = Literal[0, 1, 2]
@@ -29,13 +36,19 @@ class Record(BaseModel):
 
 
 class Page(Record):
-    """Text of one PDF page and how it was read."""
+    """Text of one PDF page and how it was read.
+
+    `problems` are the kinds of damage left, `repairs` those that were repaired, `printed` the page
+    numbers printed on it (two where it shows two printed pages, none where it shows no number).
+    """
 
     doc_id: NonEmpty
     page: Annotated[int, Field(ge=1)]
     text: str
     method: Literal["pypdf", "pdfplumber"]
     problems: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+    printed: tuple[str, ...] = ()
 
 
 class Chunk(Record):
@@ -74,8 +87,31 @@ class Distractor(Record):
     why: NonEmpty
 
 
+class Absent(Record):
+    """A text that stands nowhere in the company's documents, or not in the one of `doc_id`.
+
+    In a file it may be the bare text.
+    """
+
+    text: NonEmpty
+    doc_id: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, given: Any) -> Any:
+        return {"text": given} if isinstance(given, str) else given
+
+    @model_serializer
+    def _to_text(self) -> str | dict[str, str]:
+        return {"text": self.text, "doc_id": self.doc_id} if self.doc_id else self.text
+
+
 class Question(Record):
-    """One question with its gold; `notes` is never shown to a subject or judge."""
+    """One question with its gold; `notes` is never shown to a subject or judge.
+
+    `unanchored`: its documents are not on this machine, so its quotes have no chunks yet. `absent`:
+    what the reports would say if they answered an out-of-domain question.
+    """
 
     id: NonEmpty
     version: Annotated[int, Field(ge=1)]
@@ -91,6 +127,18 @@ class Question(Record):
     fy: NonEmpty
     difficulty: Literal["easy", "medium", "hard"]
     notes: str = ""
+    status: Literal["anchored", "unanchored"] = "anchored"
+    absent: tuple[Absent, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """The two last fields stand in a file only where they say something."""
+        fields: dict[str, Any] = handler(self)
+        if self.status == "anchored":
+            fields.pop("status", None)
+        if not self.absent:
+            fields.pop("absent", None)
+        return fields
 
 
 class Retrieval(Record):
@@ -129,7 +177,7 @@ class Response(Record):
     prompt_sha256: Sha256
     usage: Usage
     cost_usd: Annotated[float, Field(ge=0)]
-    latency_s: Annotated[float, Field(ge=0)]
+    latency_s: Annotated[float, Field(ge=0)] | None
     created_at: str
     run_id: NonEmpty
 

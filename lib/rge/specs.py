@@ -45,6 +45,21 @@ class RetrievalSpec(Section):
     top_k: Positive
 
 
+class PlannedSpec(Section):
+    """Questions planned of each category, and the fewest about each company."""
+
+    direct: Annotated[int, Field(ge=0)] = 0
+    multihop: Annotated[int, Field(ge=0)] = 0
+    adversarial: Annotated[int, Field(ge=0)] = 0
+    ood: Annotated[int, Field(ge=0)] = 0
+    per_company: Positive | None = None
+
+    @property
+    def by_category(self) -> dict[str, int]:
+        """Questions planned, by category."""
+        return self.model_dump(exclude={"per_company"})
+
+
 class SubjectSpec(Section):
     """A model under test. `deterministic` subjects need one run: repeats are the same text."""
 
@@ -71,6 +86,28 @@ class JudgeSpec(Section):
     kind: Literal["rules", "semantic", "anthropic", "openai", "google"]
     family: Slug
     options: dict[str, Any] = {}
+
+
+def same_family(one: str, other: str) -> bool:
+    """Whether two names mean one model family, without regard to case, spaces and separators."""
+    return plain_family(one) == plain_family(other)
+
+
+def plain_family(family: str) -> str:
+    """Letters and digits of a family's name, folded."""
+    return "".join(letter for letter in family.casefold() if letter.isalnum())
+
+
+def is_hosted(spec: SubjectSpec | JudgeSpec) -> bool:
+    """Whether the model of a profile entry is behind a paid service."""
+    return spec.kind in ("anthropic", "openai", "google")
+
+
+class BudgetSpec(Section):
+    """What paid services may cost in US dollars, over all runs and restarts, and when to warn."""
+
+    cap_usd: Annotated[float, Field(gt=0)] = 100.0
+    warn_usd: Annotated[float, Field(gt=0)] = 50.0
 
 
 class AnalysisSpec(Section):

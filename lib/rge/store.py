@@ -162,20 +162,34 @@ class Appender(Generic[R]):
 
     def append(self, record: R) -> None:
         """Write one record and wait until it is on the disk."""
+        self.write(record)
+        self.sync()
+
+    def write(self, record: R) -> None:
+        """Hand one record to the system: it survives the process, and after `sync` the machine."""
         key = self.key(record)
         if key in self.keys:
             raise RgeError(
                 self.path, f"key {key} is there already", allowed="a key stands once in a file"
             )
         line = record.model_dump_json().encode("utf-8") + b"\n"
+        end = os.fstat(self._fd).st_size
         try:
             while line:
                 line = line[os.write(self._fd, line) :]
-            os.fsync(self._fd)
         except OSError as error:
-            raise _disk_error(self.path, error) from error
+            # A part of a line would be a bad line as soon as another follows it.
+            os.ftruncate(self._fd, end)
+            raise disk_error(self.path, error) from error
         self.keys.add(key)
         self.records.append(record)
+
+    def sync(self) -> None:
+        """Wait until what was written is on the disk."""
+        try:
+            os.fsync(self._fd)
+        except OSError as error:
+            raise disk_error(self.path, error) from error
 
     def _mend_tail(self) -> None:
         """End a whole last record with its newline; cut off a torn one."""
@@ -208,7 +222,8 @@ def _lock(fd: int, path: Path) -> None:
             time.sleep(0.05)
 
 
-def _disk_error(path: Path, error: OSError) -> RgeError:
+def disk_error(path: Path, error: OSError) -> RgeError:
+    """What a failed write means to the user."""
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return RgeError(
             path,
@@ -237,7 +252,7 @@ def write_text(path: Path, text: str) -> None:
     except OSError as error:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
-        raise _disk_error(path, error) from error
+        raise disk_error(path, error) from error
 
 
 def write_jsonl(path: Path, records: Iterable[BaseModel]) -> None:

@@ -3,7 +3,8 @@
 A line is taken for a heading when it is short, holds no figure of a table, does not end like a
 sentence, and is numbered ("Note 12", "3.2 Revenue", "Item 7."), in capitals, repeated in the
 running head of its page, or in title case with a section below it and no sentence around it.
-Running heads themselves, and lines that come back on many pages, name no section.
+Running heads themselves, lines that come back on many pages, the last line of a page, people,
+companies and the name and office under a letter name no section.
 """
 
 from __future__ import annotations
@@ -21,6 +22,15 @@ _NUMBERED = re.compile(r"^\d{1,2}(?:\.\d{1,2}){0,3}[.)]?\s+(?=[A-Z])")
 _BARE_NUMBER = re.compile(r"(?<![\w.])[₹$€£(]?\d[\d,]*(?:\.\d+)?%?\)?(?![\w.])")
 _YEAR = re.compile(r"\b(?:19|20)\d\d(?:-\d\d)?\b")
 _WORD = re.compile(r"[^\W\d_][^\W\d_'’&-]*")
+_PERSON = re.compile(r"\b(?:mr|mrs|ms|dr|shri|smt|ca)\. ?[A-Z]|\b(?:shri|smt)\b", re.I)
+_COMPANY = re.compile(r"\b(?:limited|ltd|private|llp|inc|plc|corporation)\.?$", re.I)
+_OFFICE = re.compile(
+    r"^(?:(?:non|executive|independent|managing|whole|part|time|joint|deputy|vice|group|chief|and|&|"
+    r"financial|operating|company|statutory|chartered|practi[cs]ing)[\s,-]+)*"
+    r"(?:director|chair(?:man|woman|person)|officer|secretar(?:y|ies)|president|partner|member|"
+    r"accountants?|executive|chief|auditors?)(?![\w'’])",
+    re.I,
+)
 _SMALL = frozenset(
     "a an and as at by for from in into of on or over per the to under vs with".split()  # noqa: SIM905
 )
@@ -44,9 +54,8 @@ def find_headings(pages: Sequence[str]) -> list[tuple[int, int, str]]:
         offset = 0
         lines = text.split("\n")
         for number, line in enumerate(lines):
-            edge = number in (0, len(lines) - 1)
             head = "" if number == 0 else lines[0]
-            if not (edge and set(_shape(line).split()) <= running) and (
+            if not _is_at_edge(lines, number, running) and (
                 looks_like_heading(line, lines[number - 1 : number], lines[number + 1 :])
                 or _is_repeated_in(line, head)
             ):
@@ -55,6 +64,16 @@ def find_headings(pages: Sequence[str]) -> list[tuple[int, int, str]]:
     limit = max(2, len(pages) // 10)
     n_pages = Counter(shape for _, shape in {(index, _shape(line)) for index, _, line in found})
     return [heading for heading in found if n_pages[_shape(heading[2])] <= limit]
+
+
+def _is_at_edge(lines: Sequence[str], number: int, running: set[str]) -> bool:
+    """Whether a line is a running head or foot: in its place, and in words that come back."""
+    if number == len(lines) - 1:
+        return number > 0
+    if number > 0:
+        return False
+    names_section = any(_is_repeated_in(line, lines[0]) for line in lines[1:4])
+    return names_section or set(_shape(lines[0]).split()) <= running
 
 
 def _running_words(pages: Sequence[str]) -> set[str]:
@@ -91,8 +110,12 @@ def looks_like_heading(line: str, before: Sequence[str] = (), after: Sequence[st
     marked = _NAMED_PART.match(line) or _NUMBERED.match(line)
     if _BARE_NUMBER.search(_YEAR.sub("", line[marked.end() :] if marked else line)):
         return False
+    if _PERSON.search(line):
+        return False
     if marked:
         return not line[0].islower()
+    if _COMPANY.search(line) or _OFFICE.match(line):
+        return False
     if len(set(words)) < 0.7 * len(words):
         return False
     if line.isupper():
@@ -100,6 +123,7 @@ def looks_like_heading(line: str, before: Sequence[str] = (), after: Sequence[st
     return (
         _is_title(line, words)
         and len(after) >= MIN_LINES_BELOW
+        and not _OFFICE.match(after[0].strip())
         and not _continues(line, before[0] if before else "", after[0])
     )
 

@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from rge.corpus import rupee
+
 # Ligatures and bullets that fonts give codes of their own; spaces that are not U+0020.
 _TRANSLATED = {
     **dict(zip(range(0xFB00, 0xFB07), ("ff", "fi", "fl", "ffi", "ffl", "st", "st"), strict=True)),
@@ -24,8 +26,15 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _GLYPH_CODE = re.compile(r"/[gG]\d+|\(cid:\d+\)")
 _UNMAPPED = re.compile(r"[\ufffd\ue000-\uf8ff]")
 _MOJIBAKE = re.compile(r"â€|Ã[\x80-\xbf©¨¢ª«®]|Â[\xa0-\xbf]")
-_RUN_OF_LETTERS = re.compile(r"[^\W\d_]+")
+# Scripts that put no spaces between words cannot lack them.
+_RUN_OF_LETTERS = re.compile(
+    r"[^\W\d_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]+"
+)
 _DOUBLED = re.compile(r"(?:(.)\1+)+")
+
+NO_TEXT = "no text"
+SCAN = "no text (scan)"
+OCR = "text by OCR"
 
 MIN_CHARACTERS = 10  # fewer letters and digits on a page: nothing to read
 LONG_WORD = 25  # letters; hardly an English word is longer
@@ -41,11 +50,15 @@ class TableShape:
         White-space separated tokens, and those of them that are a number.
     labelled_rate
         Share of the numbers that stand behind a word on their line, in [0, 1]; 1 without numbers.
+    n_lines, n_bare
+        Lines, and those of them that hold figures or dates and not one word.
     """
 
     n_tokens: int
     n_numbers: int
     labelled_rate: float
+    n_lines: int
+    n_bare: int
 
     @property
     def is_table_heavy(self) -> bool:
@@ -54,14 +67,23 @@ class TableShape:
 
     @property
     def has_broken_rows(self) -> bool:
-        """A table-heavy page on which fewer than 70 % of the numbers stand behind a label."""
-        return self.is_table_heavy and self.labelled_rate < 0.7
+        """Fewer than 70 % of a table-heavy page's numbers stand behind a label, or bare lines.
+
+        Bare lines: at least 15, and at least a quarter of all.
+        """
+        return (self.is_table_heavy and self.labelled_rate < 0.7) or self.has_bare_lines
+
+    @property
+    def has_bare_lines(self) -> bool:
+        """At least 15 lines, and a quarter of all, are cells torn from their row."""
+        return self.n_bare >= max(15, 0.25 * self.n_lines)
 
 
 def table_shape(text: str) -> TableShape:
     """The table shape of a page's text."""
-    n_tokens = n_numbers = n_labelled = 0
-    for line in text.splitlines():
+    n_tokens = n_numbers = n_labelled = n_bare = 0
+    lines = text.splitlines()
+    for line in lines:
         has_label = False
         for token in line.split():
             n_tokens += 1
@@ -69,12 +91,21 @@ def table_shape(text: str) -> TableShape:
             if _NUMBER.match(token):
                 n_numbers += 1
                 n_labelled += has_label
-    return TableShape(n_tokens, n_numbers, n_labelled / n_numbers if n_numbers else 1.0)
+        n_bare += not has_label and any(map(str.isdigit, line))
+    rate = n_labelled / n_numbers if n_numbers else 1.0
+    return TableShape(n_tokens, n_numbers, rate, len(lines), n_bare)
 
 
 def numbers_kept(text: str, other: str) -> float:
     """Share of the numbers of `other`, counted with repeats, that `text` holds too, in [0, 1]."""
     theirs, ours = _numbers(other), _numbers(text)
+    n = theirs.total()
+    return (theirs & ours).total() / n if n else 1.0
+
+
+def words_kept(text: str, other: str) -> float:
+    """Share of the words of `other`, counted with repeats, that `text` holds too, in [0, 1]."""
+    theirs, ours = Counter(other.split()), Counter(text.split())
     n = theirs.total()
     return (theirs & ours).total() / n if n else 1.0
 
@@ -101,11 +132,11 @@ def problems(text: str) -> tuple[str, ...]:
     """The kinds of damage found in a page's text, none for a usable page.
 
     Kinds: `no text`, `glyph codes` (a font without a character map), `unmapped characters`,
-    `mojibake`, `spaces missing`, `doubled characters`.
+    `mojibake`, `spaces missing`, `doubled characters`, `rupee sign read as another character`.
     """
     n_read = sum(character.isalnum() for character in text)
     if n_read < MIN_CHARACTERS:
-        return ("no text",)
+        return (NO_TEXT,)
     runs = _RUN_OF_LETTERS.findall(text)
     n_letters = sum(map(len, runs))
     words = [run for run in runs if len(run) >= 4]
@@ -118,5 +149,6 @@ def problems(text: str) -> tuple[str, ...]:
         "mojibake": len(_MOJIBAKE.findall(text)) >= 3,
         "spaces missing": long_letters >= max(100, 0.05 * n_letters),
         "doubled characters": doubled >= max(3, 0.05 * len(words)),
+        "rupee sign read as another character": rupee.is_misread(text),
     }
     return tuple(kind for kind, is_there in found.items() if is_there)

