@@ -146,7 +146,7 @@ def test_a_response_of_a_subject_outside_the_profile_is_refused(profile, frozen)
 
 def test_unknown_kinds_and_options_are_usage_errors(profile, frozen):
     paid = JudgeSpec(name="opus", kind="anthropic", family="claude")
-    with pytest.raises(UsageError, match="paid service"):
+    with pytest.raises(UsageError, match="options: model: field required"):
         judge_responses(profile, paid, QUESTIONS, frozen, RESPONSES)
     typo = JudgeSpec(name="rules", kind="rules", family="rules", options={"tolerence": 1})
     with pytest.raises(UsageError, match="'tolerence' is not known"):

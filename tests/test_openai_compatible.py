@@ -1,6 +1,7 @@
 import json
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -40,6 +41,10 @@ def completion(text: str | None, finish: str | None = "stop", **message: object)
     }
 
 
+class Drip(bytes):
+    """A body that is sent byte by byte."""
+
+
 class Server:
     """A chat-completions server on loopback that answers from a script and keeps what it got."""
 
@@ -68,7 +73,10 @@ class Server:
                 self.send_header("Content-Length", str(len(data)))
                 try:
                     self.end_headers()
-                    self.wfile.write(data)
+                    for byte in data if isinstance(data, Drip) else ():
+                        self.wfile.write(bytes([byte]))
+                        time.sleep(0.05)
+                    self.wfile.write(b"" if isinstance(data, Drip) else data)
                 except OSError:
                     return  # the client has given up waiting
 
@@ -214,7 +222,26 @@ def test_a_silent_server_is_an_error_reply_after_the_time_limit(server: Server):
 
     reply = ask(server, late, timeout_s=0.3)
     silence.set()
-    assert (reply.status, reply.stop_reason) == ("error", "timeout")
+    assert (reply.status, reply.stop_reason) == ("error", "no reply in time")
+
+
+def test_a_server_that_drips_is_an_error_reply_after_the_time_limit(server: Server):
+    """Every byte comes in time, the whole answer does not."""
+    body = json.dumps(completion("late")[1]).encode()
+    reply = ask(server, lambda: (200, Drip(body)), timeout_s=0.3)
+    assert (reply.status, reply.stop_reason) == ("error", "no reply in time")
+
+
+def test_a_null_temperature_or_seed_is_not_sent(server: Server):
+    reply = ask(server, completion("x"), temperature=None, seed=None)
+    assert not {"temperature", "seed"} & set(server.requests[0])
+    assert (reply.params["temperature"], reply.params["seed"]) == (None, None)
+    assert reply.cost_usd == 0
+
+
+def test_a_seed_of_its_own_goes_before_the_profiles(server: Server):
+    ask(server, completion("x"), seed=5)
+    assert server.requests[0]["seed"] == 5
 
 
 def test_a_server_that_is_not_there_stops_the_run():

@@ -136,3 +136,21 @@ def test_a_study_whose_subjects_count_no_tokens_has_missing_medians_not_errors(s
     table = runs.answers(replace(study, responses=uncounted))
     assert table["input_tokens_median"].isna().all()
     assert table["input_tokens_median"].dtype == float
+
+
+def test_parameters_show_every_value_that_was_sent_and_how_often(study: Collected):
+    sent = [
+        {"temperature": 0.0, "mode": "batch"},
+        {"temperature": 0.0, "mode": "sync"},
+        {"temperature": 0.0, "mode": "batch", "seed": None},
+    ]
+    calls = [response(n, "x", params=params) for n, params in enumerate(sent, 1)]
+    questions = [question(n) for n in (1, 2, 3)]
+    table = runs.parameters(replace(study, questions=questions, responses=calls, runs={"alpha": 1}))
+    shown = dict(zip(table["parameter"], table["alpha"], strict=True))
+    assert shown == {
+        "temperature": "0.0",
+        "mode": "batch (2); sync (1)",
+        "seed": "not sent (1)",
+        "model returned": "m",
+    }

@@ -10,12 +10,10 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
@@ -24,18 +22,21 @@ from rge.errors import RgeError
 from rge.profile import Profile
 from rge.prompting import Prompt, build_prompt
 from rge.records import Question, Response, ResponseKey
-from rge.specs import SubjectSpec
+from rge.specs import SubjectSpec, is_hosted
 from rge.store import Appender
-from rge.subjects import Reply, Subject, open_subject
+from rge.subjects import Reply, open_subject
+from rge.subjects.reply import read_options
 from rge.text.abstention import detect
 from rge.text.citations import parse_citations
+from rge.threads import as_completed
 from rge.thresholds import with_threshold
 
 if TYPE_CHECKING:
     from rge.retrieval.retrieve import Frozen
 
-# A parameter of the second attempt only, so no sign that the first was another.
-_RETRY_ONLY = frozenset({"retry_max_tokens"})
+# How an answer was sent, not what was asked: of the second attempt, or batch or synchronous.
+_NOT_ASKED = frozenset({"retry_max_tokens", "mode"})
+Answered = tuple[ResponseKey, Reply, float | None]  # key, reply, seconds
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def collect_all(
     """
     specs = [with_threshold(profile, spec, frozen.index_sha256) for spec in profile.subjects]
     for spec in specs:
-        open_subject(spec, seed=profile.seed).close()
+        parameters(profile, spec)
     return {spec.name: collect(profile, spec, questions, frozen) for spec in specs}
 
 
@@ -100,51 +101,87 @@ def collect(
     spec = with_threshold(profile, spec, frozen.index_sha256)
     prompts = {q.id: build_prompt(q, frozen.passages(q.id)) for q in questions}
     path = profile.responses_path(spec.name)
-    with (
-        closing(open_subject(spec, seed=profile.seed)) as subject,
-        Appender(path, Response, lambda response: response.key) as file,
-    ):
+    params = parameters(profile, spec)
+    with Appender(path, Response, lambda response: response.key) as file:
         planned = [(q.id, spec.name, run) for run in range(spec.runs) for q in questions]
         asked = frozenset(planned)
         for stored in file.records:
             if stored.key in asked:
-                _refuse_drift(profile, stored, prompts[stored.question_id], subject)
+                _refuse_drift(profile, stored, prompts[stored.question_id], params)
         missing = [key for key in planned if key not in file.keys]
-        n_failed = _ask_missing(profile, subject, prompts, missing, file)
+        n_failed = _store_missing(profile, spec, prompts, missing, file)
     counts = Counts(len(missing), len(planned) - len(missing), n_failed)
     print(f"{spec.name}: {counts}", file=sys.stderr)
     return counts
 
 
-def _ask_missing(
+def parameters(profile: Profile, spec: SubjectSpec) -> dict[str, Any]:
+    """The parameters of every first attempt, known before any call.
+
+    Raises
+    ------
+    UsageError, RgeError
+        On a wrong option, a missing model or key, or a model without a price.
+    """
+    if is_hosted(spec):
+        from rge.providers.hosted import checked_service
+
+        return checked_service(profile, spec).params
+    with closing(open_subject(spec, seed=profile.seed)) as subject:
+        return subject.params
+
+
+def _store_missing(
     profile: Profile,
-    subject: Subject,
+    spec: SubjectSpec,
     prompts: dict[str, Prompt],
     missing: list[ResponseKey],
     file: Appender[Response],
 ) -> int:
     """Ask what is missing, store each answer as it comes, return how many failed."""
-
-    def ask(key: ResponseKey) -> Response:
-        prompt = prompts[key[0]]
-        started = time.perf_counter()
-        reply = subject.answer(prompt)
-        return _response(profile, key, prompt, reply, time.perf_counter() - started)
-
     n_failed = 0
-    pool = ThreadPoolExecutor(subject.concurrency)
-    try:
-        with _bar(missing) as bar:
-            for response in _as_completed(pool, ask, missing, subject.concurrency):
-                file.append(response)
-                n_failed += response.status == "error"
-                bar.update()
-    except BaseException:
-        subject.close()  # ends the answers under way, which nobody waits for any more
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
+    answers = _hosted_answers if is_hosted(spec) else _local_answers
+    with _bar(missing) as bar:
+        for key, reply, latency_s in answers(profile, spec, prompts, missing):
+            response = _response(profile, key, prompts[key[0]], reply, latency_s)
+            file.append(response)
+            n_failed += response.status == "error"
+            bar.update()
     return n_failed
+
+
+def _local_answers(
+    profile: Profile, spec: SubjectSpec, prompts: dict[str, Prompt], missing: list[ResponseKey]
+) -> Iterator[Answered]:
+    with closing(open_subject(spec, seed=profile.seed)) as subject:
+
+        def ask(key: ResponseKey) -> Answered:
+            started = time.perf_counter()
+            reply = subject.answer(prompts[key[0]])
+            return key, reply, time.perf_counter() - started
+
+        yield from as_completed(ask, missing, subject.concurrency, stop=subject.close)
+
+
+def _hosted_answers(
+    profile: Profile, spec: SubjectSpec, prompts: dict[str, Prompt], missing: list[ResponseKey]
+) -> Iterator[Answered]:
+    from rge.providers.hosted import replies, with_more_room
+    from rge.providers.options import HostedOptions
+    from rge.providers.request import Request
+
+    keys = {"/".join(map(str, key)): key for key in missing}
+    room = read_options(HostedOptions, spec).max_tokens
+    requests = {
+        # Every run of a question sends the same text.
+        name: Request(prompt.system, prompt.user, room, n_shared=len(prompt.user))
+        for name, key in keys.items()
+        for prompt in [prompts[key[0]]]
+    }
+    owner = f"{spec.name}_{profile.run_id}"
+    for name, reply in replies(profile, spec, owner, requests, with_more_room):
+        # A row of a batch has no latency of its own, and threads share the provider's limits.
+        yield keys[name], reply, None
 
 
 def _bar(missing: list[ResponseKey]) -> Any:
@@ -152,25 +189,8 @@ def _bar(missing: list[ResponseKey]) -> Any:
     return tqdm(total=len(missing), desc=name, unit="answer", file=sys.stderr, disable=not missing)
 
 
-def _as_completed(
-    pool: ThreadPoolExecutor,
-    ask: Callable[[ResponseKey], Response],
-    keys: Iterable[ResponseKey],
-    n_at_once: int,
-) -> Iterator[Response]:
-    """Answers as they come, with never more than `n_at_once` questions under way."""
-    keys = iter(keys)
-    running = {pool.submit(ask, key) for key in islice(keys, n_at_once)}
-    while running:
-        done, running = wait(running, return_when=FIRST_COMPLETED)
-        # Answers first: a failure that ends the run must not take a finished answer with it.
-        for future in sorted(done, key=lambda finished: finished.exception() is not None):
-            yield future.result()
-        running |= {pool.submit(ask, key) for key in islice(keys, len(done))}
-
-
 def _response(
-    profile: Profile, key: ResponseKey, prompt: Prompt, reply: Reply, latency_s: float
+    profile: Profile, key: ResponseKey, prompt: Prompt, reply: Reply, latency_s: float | None
 ) -> Response:
     question_id, subject, run_index = key
     return Response(
@@ -187,17 +207,19 @@ def _response(
         prompt_sha256=prompt.sha256,
         usage=reply.usage,
         cost_usd=reply.cost_usd,
-        latency_s=round(latency_s, 3),
+        latency_s=None if latency_s is None else round(latency_s, 3),
         created_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         run_id=profile.run_id,
     )
 
 
-def _refuse_drift(profile: Profile, stored: Response, prompt: Prompt, subject: Subject) -> None:
+def _refuse_drift(
+    profile: Profile, stored: Response, prompt: Prompt, params: dict[str, Any]
+) -> None:
     """Raise when a stored response is not what would be asked for today."""
-    today = {"run_id": profile.run_id, "prompt_sha256": prompt.sha256, **_plain(subject.params)}
+    today = {"run_id": profile.run_id, "prompt_sha256": prompt.sha256, **_plain(params)}
     found = {"run_id": stored.run_id, "prompt_sha256": stored.prompt_sha256, **stored.params}
-    for name in sorted((today.keys() | found.keys()) - _RETRY_ONLY):
+    for name in sorted((today.keys() | found.keys()) - _NOT_ASKED):
         if today.get(name) != found.get(name):
             raise RgeError(
                 profile.responses_path(stored.subject),

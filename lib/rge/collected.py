@@ -43,7 +43,7 @@ def load_collected(profile: Profile) -> Collected:
     for subject in profile.subjects:
         path = profile.responses_path(subject.name)
         responses += read_jsonl(path, Response, lambda r: r.key, missing_ok=True)
-        for judge in profile.judges:
+        for judge in profile.judges_of(subject):
             judged = profile.judgements_path(subject.name, judge.name)
             judgements += read_jsonl(judged, Judgement, lambda j: j.key, missing_ok=True)
     return Collected(

@@ -66,14 +66,14 @@ def plan(profile: Profile) -> str:
     from rge.store import read_jsonl
 
     n_questions = profile.limit_questions
-    if profile.questions is not None:
+    if profile.questions is not None and profile.questions.is_file():
         stored = len(read_jsonl(profile.questions, Question, lambda q: q.id))
         n_questions = min(stored, profile.limit_questions or stored)
     lines = [f"profile {profile.name}, run {profile.run_id}"]
     for spec in profile.subjects:
         path = profile.responses_path(spec.name)
         n_done = len(read_jsonl(path, Response, lambda r: r.key, missing_ok=True))
-        judges = ", ".join(j.name for j in profile.judges if j.family != spec.family)
+        judges = ", ".join(j.name for j in profile.judges_of(spec))
         planned = "all questions" if n_questions is None else str(n_questions * spec.runs)
         lines.append(f"{spec.name}: {planned} responses, {n_done} stored; judges {judges}")
     return "\n".join(lines)

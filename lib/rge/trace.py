@@ -32,7 +32,7 @@ def trace(profile: Profile, key: ResponseKey) -> str:
     question = next(q for q in study_questions(profile) if q.id == key[0])
     parts = [_question(question), _passages(retrieve.load(profile).passages(key[0]), response)]
     parts.append(_response(response, f"{path.relative_to(profile.root)}:{line}"))
-    for judge in profile.judges:
+    for judge in profile.judges_of(subject):
         judged = profile.judgements_path(subject.name, judge.name)
         for number, judgement in enumerate(
             read_jsonl(judged, Judgement, lambda j: j.key, missing_ok=True), 1

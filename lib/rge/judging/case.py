@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Literal
 
 from rge.corpus.chunk import holds
-from rge.records import Chunk, DimensionScore, Question, Response, Score
+from rge.records import Chunk, DimensionScore, Question, Response, Score, Usage
 from rge.text.abstention import Abstention, detect
 from rge.text.citations import Citations, parse_citations
 from rge.text.claims import Claim, split_claims
@@ -92,6 +92,16 @@ class Verdict:
     faithfulness: DimensionScore
     unsupported_claims: tuple[str, ...] = field(default=())
     contradictions: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A verdict, or the reason why there is none, and what it took."""
+
+    verdict: Verdict | None
+    unscored_reason: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: float = 0.0
 
 
 def scored(score: Score, evidence: str, rationale: str) -> DimensionScore:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rge.errors import UsageError
+from rge.specs import plain_family, same_family
 
 
 def assert_cross_family(subject_family: str, judge_family: str) -> None:
@@ -16,19 +17,14 @@ def assert_cross_family(subject_family: str, judge_family: str) -> None:
     UsageError
         When the families are the same, or one is not named.
     """
-    subject, judge = _plain(subject_family), _plain(judge_family)
-    if not subject or not judge:
+    if not plain_family(subject_family) or not plain_family(judge_family):
         raise UsageError(
             "family", "is not named", allowed="every subject and judge names its family"
         )
-    if subject == judge:
+    if same_family(subject_family, judge_family):
         raise UsageError(
             f"judge family {judge_family!r}",
             f"would score a subject of its own family {subject_family!r}",
             allowed="a judge of another family",
             do="remove this pair from the profile",
         )
-
-
-def _plain(family: str) -> str:
-    return "".join(letter for letter in family.casefold() if letter.isalnum())

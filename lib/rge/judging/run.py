@@ -18,14 +18,16 @@ from tqdm import tqdm
 
 from rge.collect import Counts
 from rge.errors import RgeError, UsageError
-from rge.judging.case import Case, Verdict
+from rge.judging.case import Case, Outcome, Verdict
 from rge.judging.families import assert_cross_family
+from rge.judging.hosted import HostedJudge
 from rge.judging.rules import RulesJudge
 from rge.judging.semantic import Encode, SemanticJudge, Thresholds
 from rge.profile import Profile
-from rge.records import DIMENSIONS, Judgement, Question, Response, Usage
+from rge.records import DIMENSIONS, Judgement, Question, Response
 from rge.retrieval.embedder import Embedder
 from rge.retrieval.retrieve import Frozen
+from rge.retrieval.vector_cache import cached
 from rge.rubrics import RUBRIC_VERSION, rubrics
 from rge.specs import JudgeSpec
 from rge.store import Appender, read_jsonl, sha256_text
@@ -33,13 +35,16 @@ from rge.store import Appender, read_jsonl, sha256_text
 _BATCH = 32
 
 
-class Judge(Protocol):
-    """What a judge offers."""
+class LocalJudge(Protocol):
+    """A judge that runs here."""
 
     @property
     def settings(self) -> dict[str, object]: ...
 
     def judge_many(self, cases: Sequence[Case]) -> list[Verdict]: ...
+
+
+Judge = LocalJudge | HostedJudge
 
 
 def open_judge(profile: Profile, spec: JudgeSpec) -> Judge:
@@ -48,7 +53,7 @@ def open_judge(profile: Profile, spec: JudgeSpec) -> Judge:
     Raises
     ------
     UsageError
-        On a kind that does not judge without a paid service, or an option it does not know.
+        On an option the kind does not know, a key that is not set, or a model without a price.
     """
     if spec.kind == "rules":
         _only(spec, ())
@@ -57,14 +62,13 @@ def open_judge(profile: Profile, spec: JudgeSpec) -> Judge:
         _only(spec, ("embedder", *Thresholds.__dataclass_fields__))
         options = dict(spec.options)
         embedder = Embedder(str(options.pop("embedder", "all-MiniLM-L6-v2")))
+        vectors = profile.root / "_build" / "vectors" / f"{embedder.model_id}.sqlite"
         return SemanticJudge(
-            _cutting(embedder), model_id=embedder.model_id, thresholds=Thresholds(**options)
+            cached(_cutting(embedder), vectors),
+            model_id=embedder.model_id,
+            thresholds=Thresholds(**options),
         )
-    raise UsageError(
-        f"{profile.source}: judge {spec.name}",
-        f"kind {spec.kind!r} needs a paid service, which this command does not call",
-        allowed="rules or semantic",
-    )
+    return HostedJudge(profile, spec)
 
 
 def _cutting(embedder: Embedder) -> Encode:
@@ -107,7 +111,7 @@ def judge_all(
     frozen: Frozen,
     judges: Mapping[str, tuple[str, Judge]] | None = None,
 ) -> dict[tuple[str, str], Counts]:
-    """Judge the stored responses of every subject with every judge of the profile.
+    """Judge the stored responses of every subject with the judges of other families.
 
     Parameters
     ----------
@@ -121,13 +125,11 @@ def judge_all(
     dict
         Counts by (subject, judge).
     """
-    for subject in profile.subjects:
-        for spec in profile.judges:
-            assert_cross_family(subject.family, spec.family)
+    pairs = [(subject, spec) for subject in profile.subjects for spec in profile.judges_of(subject)]
     judges = judges or open_judges(profile)
     counts = {}
     for spec in profile.judges:
-        for subject in profile.subjects:
+        for subject in (one for one, judge in pairs if judge == spec):
             path = profile.responses_path(subject.name)
             responses = read_jsonl(path, Response, key=lambda response: response.key)
             counts[subject.name, spec.name] = judge_responses(
@@ -218,31 +220,54 @@ def _judge_subject(
                 )
         missing = [case for case in cases if (*case.response.key, spec.name) not in file.keys]
         n_failed = 0
-        for case, verdict in _verdicts(judge, missing, f"{subject} by {spec.name}"):
-            judgement = to_judgement(profile, spec, case, verdict, hashes[case.response.key])
-            file.append(judgement)
-            n_failed += judgement.status == "unscored"
+        owner = f"{subject}_{profile.run_id}.by-{spec.name}"
+        with tqdm(
+            total=len(missing), desc=owner, unit="answer", file=sys.stderr, disable=not missing
+        ) as bar:
+            for case, outcome in outcomes(judge, missing, owner):
+                judgement = to_judgement(profile, spec, case, outcome, hashes[case.response.key])
+                file.append(judgement)
+                n_failed += judgement.status == "unscored"
+                bar.update()
     return Counts(len(missing), len(cases) - len(missing), n_failed)
 
 
-def _verdicts(judge: Judge, cases: list[Case], title: str) -> Iterator[tuple[Case, Verdict | None]]:
-    if not cases:
-        return
-    with tqdm(total=len(cases), desc=title, unit="answer", file=sys.stderr) as bar:
+def outcomes(judge: Judge, cases: Sequence[Case], owner: str) -> Iterator[tuple[Case, Outcome]]:
+    """Case and outcome of every case, in any order.
+
+    Parameters
+    ----------
+    judge
+        Opened by `open_judge`.
+    cases
+        Those with nothing to score get the reason without asking.
+    owner
+        Stem of the files that hold a paid judge's replies.
+    """
+    if not isinstance(judge, HostedJudge):
         for start in range(0, len(cases), _BATCH):
             batch = cases[start : start + _BATCH]
-            scorable = [case for case in batch if case.unscored_reason is None]
-            verdicts = iter(judge.judge_many(scorable))
+            verdicts = iter(judge.judge_many([c for c in batch if c.unscored_reason is None]))
             for case in batch:
-                yield case, next(verdicts) if case.unscored_reason is None else None
-                bar.update()
+                reason = case.unscored_reason
+                yield case, Outcome(None if reason else next(verdicts), reason)
+        return
+    scorable = []
+    for case in cases:
+        if case.unscored_reason is None:
+            scorable.append(case)
+        else:
+            yield case, Outcome(None, case.unscored_reason)
+    if scorable:
+        yield from judge.outcomes(scorable, owner)
 
 
 def to_judgement(
-    profile: Profile, spec: JudgeSpec, case: Case, verdict: Verdict | None, sha256: str
+    profile: Profile, spec: JudgeSpec, case: Case, outcome: Outcome, sha256: str
 ) -> Judgement:
     """The record of a verdict, or of the reason why there is none."""
     question_id, subject, run_index = case.response.key
+    verdict = outcome.verdict
     return Judgement(
         question_id=question_id,
         subject=subject,
@@ -251,12 +276,12 @@ def to_judgement(
         rubric_version=RUBRIC_VERSION,
         prompt_sha256=sha256,
         status="unscored" if verdict is None else "scored",
-        unscored_reason=case.unscored_reason if verdict is None else None,
+        unscored_reason=outcome.unscored_reason,
         **{name: None if verdict is None else getattr(verdict, name) for name in DIMENSIONS},
         unsupported_claims=() if verdict is None else verdict.unsupported_claims,
         contradictions=() if verdict is None else verdict.contradictions,
-        usage=Usage(),
-        cost_usd=0.0,
+        usage=outcome.usage,
+        cost_usd=outcome.cost_usd,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         run_id=profile.run_id,
     )
@@ -264,7 +289,9 @@ def to_judgement(
 
 def case_sha256(judge: Judge, case: Case) -> str:
     """SHA-256 over all that a verdict depends on: judge, rubrics, question, passages, answer."""
-    question = case.question.model_dump(mode="json", exclude={"notes", "difficulty"})
+    question = case.question.model_dump(
+        mode="json", exclude={"notes", "difficulty", "absent", "status"}
+    )
     parts = [
         judge.settings,
         {name: rubric.sha256 for name, rubric in rubrics().items()},

@@ -35,7 +35,7 @@ def statuses(study: Collected, profile: Profile) -> pd.DataFrame:
     """Judgements by what became of them: planned = scored + unscored + missing."""
     rows = []
     for subject, n_runs in study.runs.items():
-        for judge in profile.judges:
+        for judge in profile.judges_of(profile.subject(subject)):
             mine = [j for j in study.judgements if (j.subject, j.judge) == (subject, judge.name)]
             n_unscored = sum(j.status == "unscored" for j in mine)
             reasons = pd.Series([j.unscored_reason for j in mine if j.unscored_reason])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +81,7 @@ def _answer_row(study: Collected, subject: str) -> dict[str, Any]:
         "n_citing": sum(bool(one.valid) for one in cited),
         "n_citations": n_valid + sum(len(one.unknown) for one in cited),
         "n_valid_citations": n_valid,
-        "latency_s_median": _median([r.latency_s for r in texts]),
+        "latency_s_median": _median([r.latency_s for r in texts if r.latency_s is not None]),
         "input_tokens_median": _median([r.usage.input for r in texts if r.usage.input is not None]),
         "cost_usd": sum(r.cost_usd for r in responses),
     }
@@ -111,6 +112,35 @@ def thresholds(profile: Profile) -> pd.DataFrame:
         )
     columns = ["subject", "threshold", "balanced_accuracy", "n_answerable", "n_unanswerable"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def parameters(study: Collected) -> pd.DataFrame:
+    """What was sent with the calls: one row a parameter, one column a subject.
+
+    A parameter that was not the same in every response of a subject shows each value with the
+    number of responses it was sent with; "–" is a parameter that a subject does not have.
+    """
+    sent = {
+        subject: [{**r.params, "model returned": r.model_id} for r in _of(study, subject)]
+        for subject in study.runs
+    }
+    names = dict.fromkeys(name for calls in sent.values() for call in calls for name in call)
+    rows = []
+    for name in names:
+        row = {"parameter": name}
+        for subject, calls in sent.items():
+            counts = Counter(_written(call[name]) for call in calls if name in call)
+            one = len(counts) == 1 and counts.total() == len(calls)
+            shown = [value if one else f"{value} ({n})" for value, n in counts.most_common()]
+            row[subject] = "; ".join(shown) or "–"
+        rows.append(row)
+    return pd.DataFrame(rows, columns=["parameter", *sent])
+
+
+def _written(value: object) -> str:
+    """A parameter as a table shows it; a hash by its first digits."""
+    text = "not sent" if value is None else str(value)
+    return text[:12] if re.fullmatch(r"[0-9a-f]{64}", text) else text
 
 
 def stances(study: Collected) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from rge.errors import UsageError
 from rge.prompting import Prompt
 from rge.records import Usage
-from rge.specs import SubjectSpec
+from rge.specs import JudgeSpec, SubjectSpec
 from rge.store import first_problem
 
 Status = Literal["ok", "truncated", "refused_by_provider", "error"]
@@ -72,7 +72,7 @@ class Options(BaseModel):
 OptionsT = TypeVar("OptionsT", bound=Options)
 
 
-def read_options(model: type[OptionsT], spec: SubjectSpec) -> OptionsT:
+def read_options(model: type[OptionsT], spec: SubjectSpec | JudgeSpec) -> OptionsT:
     """`spec.options`, checked.
 
     Raises
@@ -84,7 +84,7 @@ def read_options(model: type[OptionsT], spec: SubjectSpec) -> OptionsT:
         return model.model_validate(spec.options)
     except ValidationError as error:
         raise UsageError(
-            f"subject {spec.name}",
+            f"{'judge' if isinstance(spec, JudgeSpec) else 'subject'} {spec.name}",
             f"options: {first_problem(error)}",
             allowed=f"options of kind {spec.kind} are {', '.join(model.model_fields)}",
             do="fix the profile",
