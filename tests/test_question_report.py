@@ -3,7 +3,7 @@ import pytest
 from rge import figures
 from rge.records import GoldValue, Question, Retrieval
 from rge.reports import question_report
-from rge.validation import validate
+from rge.validation import Check, Fault, ValidationReport, validate
 
 
 def asking(question_id, category, difficulty="easy", **changes):
@@ -55,6 +55,43 @@ def test_retrieval_counts_answerable_questions_by_how_much_gold_is_shown():
     assert table.loc["direct"].to_dict() == {"questions": 3, "all": 2, "some": 0, "none": 1}
     assert table.loc["multi-hop"].to_dict() == {"questions": 1, "all": 0, "some": 1, "none": 0}
     assert "out of domain" not in table.index
+
+
+def test_retrieval_counts_distracted_questions_where_a_report_says_so():
+    tempted = [asking(f"a{n}", "adversarial") for n in (1, 2, 3)]
+    found = [RETRIEVALS[0].model_copy(update={"question_id": q.id}) for q in tempted]
+    failed = (Fault("a2", "no distractor"),)
+    report = ValidationReport((Check("adversarial: passages hold a distractor", 3, failed),))
+    table = question_report.retrieval([*QUESTIONS, *tempted], [*RETRIEVALS, *found], report)
+    distracted = table.set_index("category").with_a_distractor
+    assert distracted["adversarial"] == 2 and distracted.isna()["direct"]
+
+
+def test_companies_are_counted_by_category_and_year():
+    later = asking("d9", "direct", fy="FY23")
+    table = question_report.companies([*QUESTIONS, later]).set_index("company")
+    assert table.loc["company of direct"].to_dict() == {
+        "questions": 4,
+        "direct": 4,
+        "multi-hop": 0,
+        "adversarial": 0,
+        "out of domain": 0,
+        "FY23": 1,
+        "FY24": 3,
+    }
+
+
+def test_faults_have_a_row_each_and_none_is_said_in_words():
+    report = ValidationReport(
+        (
+            Check("one", 2, (Fault("a", "wrong"), Fault("a", "also wrong"))),
+            Check("two", 2, (Fault("b", "odd"),), required=False),
+        )
+    )
+    table = question_report.faults(report)
+    assert list(table.problem) == ["wrong", "also wrong"]
+    assert list(question_report.faults(report, required=False).question) == ["b"]
+    assert list(question_report.faults(ValidationReport(())).problem) == ["none"]
 
 
 def test_examples_show_one_question_of_each_category():

@@ -6,7 +6,7 @@ from rge.corpus.chunk import chunk_document
 from rge.corpus.tokens import encoding
 from rge.errors import RgeError, UsageError
 from rge.profile import load_profile
-from rge.questions import anchor, load_questions, study_questions
+from rge.questions import anchor, left_out, load_questions, study_questions
 from rge.records import GoldQuote, Page, Question
 
 LINE = {
@@ -135,3 +135,20 @@ def test_question_ids_choose_and_an_unknown_one_is_refused(tmp_path):
         study_questions(profile_with(path, question_ids=("q7",)))
     with pytest.raises(UsageError, match="questions is missing"):
         study_questions(profile_with(None))
+
+
+def test_questions_without_their_documents_are_left_out_of_a_study_and_counted(tmp_path):
+    away = {**LINE, "id": "q2", "status": "unanchored"}
+    profile = profile_with(written(tmp_path / "q.jsonl", LINE, away))
+    assert [q.id for q in study_questions(profile)] == ["q1"]
+    assert [q.id for q in left_out(profile)] == ["q2"]
+
+
+def test_status_and_absent_stand_in_a_line_only_where_they_say_something():
+    plain = Question.model_validate(LINE)
+    assert not {"status", "absent"} & plain.model_dump(mode="json").keys()
+    absent = ["no such words", {"text": "electric", "doc_id": "acme-FY23"}]
+    full = Question.model_validate({**LINE, "status": "unanchored", "absent": absent})
+    line = full.model_dump_json()
+    assert json.loads(line)["absent"] == absent and json.loads(line)["status"] == "unanchored"
+    assert Question.model_validate_json(line) == full

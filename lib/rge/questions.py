@@ -1,29 +1,32 @@
-"""The question set: read, chosen for a profile, and anchored to the chunks of an index.
-
-Gold quotes are the anchor of a question. They name a page and stand on it verbatim, so gold chunk
-ids can be resolved again for any chunk size.
-"""
+"""The question set: read, chosen for a profile, and anchored to the chunks of an index."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rge.corpus.chunk import holds
+from rge.anchoring import anchor
 from rge.errors import RgeError, UsageError
 from rge.profile import Profile
-from rge.records import CATEGORIES, Chunk, GoldQuote, Page, Question
+from rge.records import CATEGORIES, Question
 from rge.store import read_jsonl
 from rge.validation import ValidationReport, validate
 
 if TYPE_CHECKING:
     from rge.retrieval.index import Index
 
-__all__ = ["ValidationReport", "anchor", "load_questions", "study_questions", "validate"]
+__all__ = [
+    "ValidationReport",
+    "anchor",
+    "left_out",
+    "load_questions",
+    "study_questions",
+    "validate",
+]
 
-_CHUNK_SHAPING = frozenset({"chunk_size", "chunk_overlap"})
+# Parameters that make other chunks, so that the gold ids of a file do not hold any more.
+CHUNK_SHAPING = frozenset({"chunk_size", "chunk_overlap"})
 
 
 def load_questions(path: Path) -> list[Question]:
@@ -43,6 +46,8 @@ def load_questions(path: Path) -> list[Question]:
 
 def study_questions(profile: Profile, index: Index | None = None) -> list[Question]:
     """The questions a profile asks, with gold chunk ids that fit its index.
+
+    Questions with status `unanchored` are left out; `left_out` tells which.
 
     Parameters
     ----------
@@ -72,8 +77,9 @@ def study_questions(profile: Profile, index: Index | None = None) -> list[Questi
         raise UsageError(profile.source, "questions is missing", do="name the file of questions")
     else:
         questions = load_questions(profile.questions)
+    questions = [question for question in questions if question.status == "anchored"]
     questions = _chosen(profile, questions)
-    if index is None and (filings or _CHUNK_SHAPING & profile.overrides.keys()):
+    if index is None and (filings or CHUNK_SHAPING & profile.overrides.keys()):
         from rge.retrieval.index import open_index
 
         index = open_index(profile)
@@ -84,70 +90,11 @@ def study_questions(profile: Profile, index: Index | None = None) -> list[Questi
     return anchor(questions, list(index.chunks.values()), index.pages)
 
 
-def anchor(
-    questions: Iterable[Question], chunks: Sequence[Chunk], pages: Sequence[Page]
-) -> list[Question]:
-    """The questions with `gold_source_ids` resolved from their gold quotes.
-
-    Parameters
-    ----------
-    questions
-        Any ids they have are replaced; those without quotes have none.
-    chunks, pages
-        Of the corpus.
-
-    Returns
-    -------
-    list of Question
-        For each quote, in order, every chunk that holds it whole (two, where chunks overlap).
-
-    Raises
-    ------
-    RgeError
-        When a quote is not on its page or in no single chunk; the message holds the quote.
-    """
-    texts = {(page.doc_id, page.page): page.text for page in pages}
-    on_page: dict[tuple[str, int], list[Chunk]] = {}
-    for chunk in chunks:
-        for number in range(chunk.page_start, chunk.page_end + 1):
-            on_page.setdefault((chunk.doc_id, number), []).append(chunk)
-    anchored = []
-    for question in questions:
-        ids: list[str] = []
-        for quote in question.gold_quotes:
-            ids += _resolve(question, quote, texts, on_page)
-        anchored.append(question.model_copy(update={"gold_source_ids": tuple(dict.fromkeys(ids))}))
-    return anchored
-
-
-def _resolve(
-    question: Question,
-    quote: GoldQuote,
-    texts: dict[tuple[str, int], str],
-    on_page: dict[tuple[str, int], list[Chunk]],
-) -> list[str]:
-    place = (quote.doc_id, quote.page)
-    where = f"question {question.id}"
-    if place not in texts:
-        known = sorted({doc_id for doc_id, _ in texts})
-        found = f"quotes page {quote.page} of {quote.doc_id}, which is not in the corpus"
-        raise RgeError(where, found, allowed=f"documents are {', '.join(known)}")
-    if not holds(texts[place], quote.quote):
-        raise RgeError(
-            where,
-            f"its quote is not on page {quote.page} of {quote.doc_id}: “{quote.quote}”",
-            allowed="text that stands there verbatim, white space aside",
-            do="fix the quote or its page",
-        )
-    ids = [chunk.chunk_id for chunk in on_page.get(place, []) if holds(chunk.text, quote.quote)]
-    if not ids:
-        raise RgeError(
-            where,
-            f"no single chunk holds its quote whole: “{quote.quote}”",
-            allowed="a quote no longer than the chunk overlap always fits",
-            do="shorten the quote, or give it as two",
-        )
-    return ids
+def left_out(profile: Profile) -> list[Question]:
+    """The questions of a profile's file whose documents are not on this machine yet."""
+    if profile.questions is None or profile.corpus.kind == "financebench":
+        return []
+    return [q for q in load_questions(profile.questions) if q.status == "unanchored"]
 
 
 def _chosen(profile: Profile, questions: list[Question]) -> list[Question]:

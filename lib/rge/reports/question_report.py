@@ -12,7 +12,8 @@ import pandas as pd
 from rge.display import joined, rate
 from rge.figures import GREY, LIGHT, PALETTE, STRATUM_NAMES
 from rge.records import CATEGORIES, Question, Retrieval
-from rge.validation import ValidationReport
+from rge.validation.report import ValidationReport
+from rge.validation.sets import BOTH, DISTRACTED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,9 +71,37 @@ def examples(questions: Sequence[Question]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def retrieval(questions: Sequence[Question], retrievals: Sequence[Retrieval]) -> pd.DataFrame:
-    """One row per category with gold: how many questions have all, some or none of it shown."""
+def companies(questions: Sequence[Question]) -> pd.DataFrame:
+    """One row per company: questions, of each category, and of each year asked about."""
+    years = sorted({question.fy for question in questions})
+    rows = []
+    for name in sorted({question.company for question in questions}):
+        own = [question for question in questions if question.company == name]
+        kinds = Counter(question.category for question in own)
+        asked = Counter(question.fy for question in own)
+        rows.append(
+            {
+                "company": name,
+                "questions": len(own),
+                **{STRATUM_NAMES.get(kind, kind): kinds[kind] for kind in CATEGORIES},
+                **{year: asked[year] for year in years},
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def retrieval(
+    questions: Sequence[Question],
+    retrievals: Sequence[Retrieval],
+    report: ValidationReport | None = None,
+) -> pd.DataFrame:
+    """One row per category with gold: how many questions have all, some or none of it shown.
+
+    With a report that looked at passages, the last column counts questions whose passages hold a
+    distractor; None for categories that declare none.
+    """
     context = {found.question_id: found.gold_in_context for found in retrievals}
+    distracted = None if report is None else _held(report, DISTRACTED)
     rows = []
     for name in _present(questions):
         if name == "ood":
@@ -85,9 +114,14 @@ def retrieval(questions: Sequence[Question], retrievals: Sequence[Retrieval]) ->
                 "all": counts["all"],
                 "some": counts["some"],
                 "none": counts["none"],
+                "with_a_distractor": distracted if name == "adversarial" else None,
             }
         )
-    return pd.DataFrame(rows, columns=["category", "questions", "all", "some", "none"])
+    columns = ["category", "questions", "all", "some", "none"]
+    if report is not None:
+        columns.append("with_a_distractor")
+    # Whole numbers stay whole beside a missing one.
+    return pd.DataFrame(rows, columns=columns).astype({name: "Int64" for name in columns[5:]})
 
 
 def draw_retrieval(ax: Axes, table: pd.DataFrame) -> Axes:
@@ -135,12 +169,23 @@ def checks(report: ValidationReport) -> pd.DataFrame:
     return pd.DataFrame(report.rows())
 
 
+def faults(report: ValidationReport, *, required: bool = True) -> pd.DataFrame:
+    """One row per failure of a required check, or of one that is only reported."""
+    rows = [
+        {"check": check.name, "question": fault.id, "problem": fault.message}
+        for check in report.checks
+        if check.required == required
+        for fault in check.faults
+    ]
+    nothing = [{"check": "all", "question": "none", "problem": "none"}]
+    return pd.DataFrame(rows or nothing)
+
+
 def values(
     questions: Sequence[Question], table: pd.DataFrame, report: ValidationReport
 ) -> dict[str, Any]:
     """Numbers that the paper reads, by name."""
     counts = Counter(question.category for question in questions)
-    held = {check.name: (check.n - len(check.failed), check.n) for check in report.checks}
     shown = {f"n_gold_{kind}": int(table[kind].sum()) for kind in ("all", "some", "none")}
     found: dict[str, Any] = {
         "n_questions": len(questions),
@@ -150,12 +195,9 @@ def values(
         **shown,
         "n_required_failures": report.n_failed,
     }
-    for key, name in (
-        ("n_distracted", "adversarial: passages hold a distractor"),
-        ("n_gold_and_distractor", "adversarial: passages hold gold and a distractor"),
-    ):
-        if name in held:
-            found[key] = held[name][0]
+    for key, name in (("n_distracted", DISTRACTED), ("n_gold_and_distractor", BOTH)):
+        if (held := _held(report, name)) is not None:
+            found[key] = held
     return found
 
 
@@ -179,6 +221,11 @@ def answer(found: dict[str, Any]) -> str:
             f"the gold in {rate(found['n_gold_and_distractor'], found['n_adversarial'])}."
         )
     return text
+
+
+def _held(report: ValidationReport, name: str) -> int | None:
+    """For how many questions a check holds; None where the report has no such check."""
+    return next((c.n - len(c.failed) for c in report.checks if c.name == name), None)
 
 
 def _present(questions: Sequence[Question]) -> list[str]:
