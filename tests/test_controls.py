@@ -8,11 +8,14 @@ from rge.calibration.controls import (
     count_controls,
     judge_controls,
     pass_rates,
+    sample_controls,
 )
+from rge.calibration.rewording import reword, swap_unit
 from rge.errors import UsageError
 from rge.judging.rules import RulesJudge
 from rge.records import DIMENSIONS, Retrieval
 from rge.retrieval.retrieve import Frozen
+from rge.text.numbers import any_match, parse_values
 
 
 @pytest.fixture
@@ -125,3 +128,69 @@ def test_an_unscored_control_does_not_pass():
     built = build_controls(QUESTIONS[:1], frozen, rng=np.random.default_rng(1))
     rates = pass_rates(judge_controls(built, {"silent": ("silent", Silent())}))
     assert rates.loc[rates["dimension"] == "grounding", "pass_rate"].eq(0).all()
+
+
+def test_a_paraphrase_keeps_every_figure_and_name(controls):
+    said, oracle = text(controls, "paraphraser"), text(controls, "oracle")
+    assert said != oracle
+    gold = parse_values(QUESTIONS[0].gold_answer)
+    assert all(any_match(parse_values(said), value) for value in gold)
+    assert "Meruvan" in said and CHUNKS["finance"].chunk_id in said
+
+
+@pytest.mark.parametrize(
+    "gold",
+    [
+        "Revenue was ₹4,512.30 crore in FY24.",
+        "Profit fell by 12.5% in FY24.",
+        "Ms. Asha Rao was the Chairperson in FY24.",
+        "The rate was 19.5 per cent.",
+    ],
+)
+def test_rewording_changes_words_and_no_figure(gold):
+    for seed in range(5):
+        said = reword(gold, np.random.default_rng(seed))
+        assert said and said != gold
+        before, after = parse_values(gold), parse_values(said)
+        assert [(q.value, q.unit) for q in before] == [(q.value, q.unit) for q in after]
+        assert ("FY24" in gold) == ("FY24" in said)
+        assert ("Ms. Asha Rao" in gold) == ("Ms. Asha Rao" in said)
+
+
+def test_what_no_rule_rewords_is_left_out():
+    assert reword("Marlow Penhale & Co.", np.random.default_rng(1)) is None
+
+
+@pytest.mark.parametrize(
+    ("gold", "swapped"),
+    [
+        ("It was ₹4,512.30 crore.", "It was ₹4,512.30 lakh."),
+        ("It was ₹3 lakh crore.", "It was ₹3 crore."),
+        ("It was $412.5 million.", "It was $412.5 billion."),
+        ("It fell by 140 bps.", "It fell by 140 percentage points."),
+        ("It was 12.5%.", "It was 12.5 basis points."),
+        ("It had 27 vessels.", None),
+    ],
+)
+def test_a_swapped_unit_keeps_the_digits_and_is_wrong(gold, swapped):
+    (value,) = parse_values(gold)
+    assert swap_unit(gold, value) == swapped
+    if swapped:
+        assert not any_match(parse_values(swapped), value)
+
+
+def test_the_parrot_echoes_the_first_passage_only(controls):
+    for control in controls:
+        if control.kind == "parrot":
+            assert control.response.text.startswith(control.passages[0].text)
+            assert control.passages[0].chunk_id not in control.question.gold_source_ids
+
+
+def test_a_sample_holds_at_most_so_many_of_a_kind_and_repeats_by_its_seed(controls):
+    many = [*controls] * 30
+    sample = sample_controls(many, most=7, rng=np.random.default_rng(4))
+    table = count_controls(many, QUESTIONS, sample).set_index("control")
+    assert (table["judged"] == table["built"].clip(upper=7)).all()
+    again = sample_controls(many, most=7, rng=np.random.default_rng(4))
+    assert [c.response for c in again] == [c.response for c in sample]
+    assert sample_controls(controls, most=1000, rng=np.random.default_rng(4)) == controls

@@ -1,7 +1,8 @@
 import pytest
 
-from rge.judging.correctness import compare, polarity
+from rge.judging.correctness import compare
 from rge.judging.gold import read_gold
+from rge.judging.polarity import polarity
 from rge.records import GoldValue, Question
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 
+from rge.calibration.rewording import reword, swap_unit
 from rge.judging.facts import Dated, read_passage
 from rge.judging.gold import read_gold
 from rge.records import Chunk, Question
@@ -58,7 +60,7 @@ def _mis_citer(
         chunk
         for chunk in passages
         if chunk.chunk_id not in question.gold_source_ids
-        and not any(any_match(parse_values(chunk.text), value) for value in values)
+        and not any(any_match(_values(chunk), value) for value in values)
     ]
     if not wrong or not values:
         return None
@@ -79,7 +81,7 @@ def _contradictor(
     if value is None:
         return None
     factor = rng.choice([0.62, 0.81, 1.27, 1.43])
-    known = [q for chunk in passages for q in parse_values(chunk.text)]
+    known = [q for chunk in passages for q in _values(chunk)]
     changed = _replaced(question.gold_answer, value, abs(value.written) * factor)
     if changed is None or any(any_match(known, new) for new in _new_values(question, changed)):
         return None
@@ -106,12 +108,30 @@ def _year_swapper(
 def _parrot(
     question: Question, passages: tuple[Chunk, ...], rng: np.random.Generator
 ) -> str | None:
-    gold = read_gold(question)
-    for chunk in passages:
-        without = not any(any_match(parse_values(chunk.text), value) for value in gold.values)
-        if gold.values and without and chunk.chunk_id not in question.gold_source_ids:
-            return f"{chunk.text.rstrip()} {_cite([chunk.chunk_id])}"
-    return None
+    """The first passage, where it does not hold the answer: else it would be a right answer."""
+    gold, first = read_gold(question), passages[0]
+    if not gold.values or first.chunk_id in question.gold_source_ids:
+        return None
+    if any(any_match(_values(first), value) for value in gold.values):
+        return None
+    return f"{first.text.rstrip()} {_cite([first.chunk_id])}"
+
+
+def _paraphraser(
+    question: Question, passages: tuple[Chunk, ...], rng: np.random.Generator
+) -> str | None:
+    reworded = reword(question.gold_answer, rng)
+    return reworded and f"{_stem(reworded)} {_cite_gold(question, passages)}."
+
+
+def _unit_swapper(
+    question: Question, passages: tuple[Chunk, ...], rng: np.random.Generator
+) -> str | None:
+    value = _stated_gold(question, passages)
+    if value is None or not _stated_with_unit(question, passages, value):
+        return None
+    swapped = swap_unit(question.gold_answer, value)
+    return swapped and f"{_stem(swapped)} {_cite_gold(question, passages)}."
 
 
 def _false_refuser(
@@ -129,7 +149,7 @@ def _abstainer(
 def _inventor(
     question: Question, passages: tuple[Chunk, ...], rng: np.random.Generator
 ) -> str | None:
-    known = [q for chunk in passages for q in parse_values(chunk.text)]
+    known = [q for chunk in passages for q in _values(chunk)]
     amount = f"₹{rng.integers(2_000, 9_000) / 10:,.1f} crore"
     if not passages or any_match(known, parse_values(amount)[0]):
         return None
@@ -138,16 +158,24 @@ def _inventor(
 
 BUILDERS: dict[str, Builder] = {
     "oracle": _oracle,
+    "paraphraser": _paraphraser,
     "fabricator": _fabricator,
     "mis-citer": _mis_citer,
     "over-hedger": _over_hedger,
     "contradictor": _contradictor,
     "year-swapper": _year_swapper,
+    "unit-swapper": _unit_swapper,
     "parrot": _parrot,
     "false refuser": _false_refuser,
     "abstainer": _abstainer,
     "inventor": _inventor,
 }
+
+
+@lru_cache(maxsize=4096)
+def _values(chunk: Chunk) -> tuple[Quantity, ...]:
+    """Numbers of a passage; the same passages are read for many controls."""
+    return tuple(parse_values(chunk.text))
 
 
 def _stated_gold(question: Question, passages: tuple[Chunk, ...]) -> Quantity | None:
@@ -158,12 +186,21 @@ def _stated_gold(question: Question, passages: tuple[Chunk, ...]) -> Quantity | 
         for value in parse_values(question.gold_answer)
         if any(matches(value, gold) for gold in golds) and re.search(r"\d", value.text)
     ]
-    gold_text = " ".join(
-        chunk.text for chunk in passages if chunk.chunk_id in question.gold_source_ids
-    )
-    if len(golds) != 1 or len(written) != 1 or not any_match(parse_values(gold_text), written[0]):
+    held = [q for c in passages if c.chunk_id in question.gold_source_ids for q in _values(c)]
+    if len(golds) != 1 or len(written) != 1 or not any_match(held, written[0]):
         return None
     return written[0]
+
+
+def _stated_with_unit(question: Question, passages: tuple[Chunk, ...], value: Quantity) -> bool:
+    """Whether a gold passage gives the number with its unit, beside it or in its table's head."""
+    return any(
+        matches(known.value, value) and not known.value.bare
+        for chunk in passages
+        if chunk.chunk_id in question.gold_source_ids
+        for sentence in read_passage(chunk).sentences
+        for known in sentence.values
+    )
 
 
 def _replaced(text: str, value: Quantity, written: float) -> str | None:

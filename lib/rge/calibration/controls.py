@@ -7,12 +7,14 @@ how the answer was made, never a person's opinion. A control that cannot be buil
 | control | the answer | correctness, grounding, calibration, faithfulness |
 |---|---|---|
 | oracle | gold answer, right citations | 2 2 2 2 |
+| paraphraser | oracle in other words | 2 2 2 2 |
 | fabricator | oracle with an invented clause that contradicts nothing | 2 1 2 2 |
 | mis-citer | gold answer, cites a passage that does not hold it | 2 0 2 2 |
 | over-hedger | oracle wrapped in doubt | 2 2 1 2 |
 | contradictor | oracle with its figure changed | 0 0 1 0 |
 | year-swapper | oracle with the figure of another year from the same passage | 0 0 1 0 |
-| parrot | a passage without the answer, word for word | 0 2 1 2 |
+| unit-swapper | oracle with the right digits in another unit or scale | 0 0 1 0 |
+| parrot | the first passage, without the answer in it, word for word | 0 2 1 2 |
 | false refuser | abstains although the passages hold the answer | 0 2 0 2 |
 | abstainer | abstains where there is no answer | 2 2 2 2 |
 | inventor | a made-up figure where there is no answer | 0 0 0 2 |
@@ -30,7 +32,7 @@ import pandas as pd
 from rge.calibration.control_texts import BUILDERS
 from rge.judging.case import Case
 from rge.judging.families import assert_cross_family
-from rge.judging.run import Judge
+from rge.judging.run import Judge, outcomes
 from rge.records import DIMENSIONS, Chunk, Label, Question, Response, Score, Usage
 from rge.retrieval.retrieve import Frozen
 from rge.rubrics import RUBRIC_VERSION
@@ -42,11 +44,13 @@ FAMILY = "construction"
 Scores = tuple[Score, Score, Score, Score]
 SCORES: dict[str, Scores] = {
     "oracle": (2, 2, 2, 2),
+    "paraphraser": (2, 2, 2, 2),
     "fabricator": (2, 1, 2, 2),
     "mis-citer": (2, 0, 2, 2),
     "over-hedger": (2, 2, 1, 2),
     "contradictor": (0, 0, 1, 0),
     "year-swapper": (0, 0, 1, 0),
+    "unit-swapper": (0, 0, 1, 0),
     "parrot": (0, 2, 1, 2),
     "false refuser": (0, 2, 0, 2),
     "abstainer": (2, 2, 2, 2),
@@ -55,6 +59,8 @@ SCORES: dict[str, Scores] = {
 ANSWERED = tuple(name for name in SCORES if name not in ("abstainer", "inventor"))
 UNANSWERABLE = ("abstainer", "inventor")
 NEED_GOLD = ANSWERED
+# More of a kind narrow its pass rate little and make the notebook slow.
+MOST_OF_A_KIND = 40
 Shown = Literal["all", "some", "none"]
 
 
@@ -104,15 +110,39 @@ def build_controls(
     return controls
 
 
-def count_controls(controls: Sequence[Control], questions: Sequence[Question]) -> pd.DataFrame:
-    """Controls built and left out, by kind: columns control, built, left_out."""
+def sample_controls(
+    controls: Sequence[Control], *, most: int = MOST_OF_A_KIND, rng: np.random.Generator
+) -> list[Control]:
+    """At most `most` controls of each kind, drawn without replacement, in their first order."""
+    chosen: set[int] = set()
+    for kind in SCORES:
+        places = [place for place, control in enumerate(controls) if control.kind == kind]
+        if len(places) > most:
+            places = [places[i] for i in rng.choice(len(places), size=most, replace=False)]
+        chosen.update(places)
+    return [control for place, control in enumerate(controls) if place in chosen]
+
+
+def count_controls(
+    controls: Sequence[Control],
+    questions: Sequence[Question],
+    sample: Sequence[Control] | None = None,
+) -> pd.DataFrame:
+    """Controls built, left out and, of a sample, judged: columns control, built, left_out, judged.
+
+    Without a sample all that were built are judged.
+    """
+    sample = controls if sample is None else sample
     n_abstain = sum(q.expected_behavior == "abstain" for q in questions)
     n_answer = sum(q.expected_behavior == "answer" for q in questions)
     rows = []
     for kind in SCORES:
         built = sum(control.kind == kind for control in controls)
         planned = n_abstain if kind in UNANSWERABLE else n_answer
-        rows.append({"control": kind, "built": built, "left_out": planned - built})
+        judged = sum(control.kind == kind for control in sample)
+        rows.append(
+            {"control": kind, "built": built, "left_out": planned - built, "judged": judged}
+        )
     return pd.DataFrame(rows)
 
 
@@ -157,7 +187,10 @@ def _control(
 
 
 def judge_controls(
-    controls: Sequence[Control], judges: Mapping[str, tuple[str, Judge]]
+    controls: Sequence[Control],
+    judges: Mapping[str, tuple[str, Judge]],
+    *,
+    owner: str = "controls",
 ) -> pd.DataFrame:
     """Scores of the controls: one row per control, judge and dimension.
 
@@ -167,6 +200,8 @@ def judge_controls(
         From `build_controls`.
     judges
         Judge by name, with its family: no judge may be of the controls' family either.
+    owner
+        Begins the name of the files that hold a paid judge's replies.
 
     Returns
     -------
@@ -176,10 +211,15 @@ def judge_controls(
     rows = []
     for name, (family, judge) in judges.items():
         assert_cross_family(FAMILY, family)
-        verdicts = judge.judge_many([control.case for control in controls])
-        for control, verdict in zip(controls, verdicts, strict=True):
+        cases = [control.case for control in controls]
+        found = {
+            case.response.key: outcome
+            for case, outcome in outcomes(judge, cases, f"{owner}.by-{name}")
+        }
+        for control in controls:
+            verdict = found[control.response.key].verdict
             for dimension in DIMENSIONS:
-                score = getattr(verdict, dimension).score
+                score = None if verdict is None else getattr(verdict, dimension).score
                 rows.append(
                     {
                         "control": control.kind,

@@ -122,7 +122,7 @@ def direction_differs(claim: str, sentence: Sentence) -> str | None:
 
 
 def name_differs(claim: str, sentence: Sentence, passage: Passage) -> str | None:
-    known = f"{sentence.read} {passage.company} {passage.searched[len(passage.text) :]}"
+    known = f"{sentence.read} {passage.company} {passage.label}"
     mine = [name for name in names(claim) if not has_name(name, known)]
     theirs = [name for name in names(sentence.text) if not has_name(name, claim)]
     if mine and theirs:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from rge.judging.words import content, plain
 from rge.records import Chunk
 from rge.text.claims import split_sentences
-from rge.text.numbers import Quantity, parse, quantity, year_of
+from rge.text.numbers import Quantity, parse, parse_values, quantity, year_of
 
 # Words that tie a year after a number to it: "4,512 crore in FY24", "4,010 (FY23)".
 _TIES = re.compile(
@@ -71,7 +71,7 @@ class Sentence:
     words: frozenset[str]
     values: tuple[Dated, ...]
 
-    @property
+    @cached_property
     def read(self) -> str:
         """Context and text, as one reads it."""
         return " ".join([*self.context, self.text])
@@ -89,6 +89,11 @@ class Passage:
     words: frozenset[str]
     about: frozenset[str]
     sentences: tuple[Sentence, ...]
+
+    @cached_property
+    def label(self) -> str:
+        """Heading, company and year, as they stand after the text in `searched`."""
+        return self.searched[len(self.text) :]
 
 
 @lru_cache(maxsize=8192)
@@ -124,7 +129,7 @@ def stands_verbatim(claim: str, passages: Iterable[Passage]) -> bool:
     With a number in it a claim needs at least three words: "45" alone stands anywhere.
     """
     wanted = plain(claim).strip(" .;,|:")
-    if not wanted or (dated_values(claim) and len(wanted.split()) < _FEWEST_QUOTED):
+    if not wanted or (parse_values(claim) and len(wanted.split()) < _FEWEST_QUOTED):
         return False
     whole = re.compile(rf"(?<!\w){re.escape(wanted)}(?!\w)")
     return any(wanted in p.plain and whole.search(p.plain) for p in passages)
@@ -189,7 +194,8 @@ def dated_values(text: str, columns: tuple[int, ...] = ()) -> tuple[Dated, ...]:
     if "respectively" in text and len(dates) == len(values):
         pairs = zip(values, dates, strict=True)
         return tuple(Dated(value, frozenset([year])) for value, (_, year) in pairs)
-    return tuple(Dated(value, _year_of(text, value, values, dates)) for value in values)
+    asides = [_aside(text, values, date) for date, _ in dates]
+    return tuple(Dated(v, _year_of(text, v, values, dates, asides)) for v in values)
 
 
 def _heads_first(
@@ -207,12 +213,20 @@ def _dated(q: Quantity) -> int | None:
 
 
 def _year_of(
-    text: str, value: Quantity, values: list[Quantity], dates: list[tuple[Quantity, int]]
+    text: str,
+    value: Quantity,
+    values: list[Quantity],
+    dates: list[tuple[Quantity, int]],
+    asides: list[tuple[int, int] | None],
 ) -> frozenset[int]:
     """The year tied to a value: right after it, else the last before it, else the only one."""
     # "₹9 crore (FY23: ₹8 crore)": a year in brackets dates what stands in them or just before, and
     # with a figure of its own in the brackets only that one.
-    dates = [(date, year) for date, year in dates if not _of_an_aside(text, value, values, date)]
+    dates = [
+        date
+        for date, aside in zip(dates, asides, strict=True)
+        if aside is None or aside[0] <= value.start < aside[1]
+    ]
     every = frozenset(year for _, year in dates)
     if len(every) <= 1:
         return every
@@ -233,13 +247,12 @@ def _year_of(
     return every
 
 
-def _of_an_aside(text: str, value: Quantity, values: list[Quantity], date: Quantity) -> bool:
-    """Whether a date stands in brackets that hold a figure of their own and not this value."""
+def _aside(text: str, values: list[Quantity], date: Quantity) -> tuple[int, int] | None:
+    """The brackets that a date stands in, where they hold a figure of their own."""
     opened, closed = text.rfind("(", 0, date.start), text.find(")", date.end)
     if opened < text.rfind(")", 0, date.start) or opened < 0 or closed < 0:
-        return False
-    inside = [v for v in values if opened <= v.start < closed]
-    return bool(inside) and not opened <= value.start < closed
+        return None
+    return (opened, closed) if any(opened <= v.start < closed for v in values) else None
 
 
 def _columns(text: str) -> tuple[int, ...]:

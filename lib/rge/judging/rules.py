@@ -15,7 +15,7 @@ class RulesJudge:
     """Deterministic: the same case gets the same verdict on every machine."""
 
     name = "rules"
-    version = 1
+    version = 2
 
     @property
     def settings(self) -> dict[str, object]:

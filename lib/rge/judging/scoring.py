@@ -8,7 +8,7 @@ from rge.judging.calibration import calibrate
 from rge.judging.case import Case, Verdict, scored, unscored
 from rge.judging.correctness import Finding
 from rge.judging.gold import read_gold
-from rge.judging.support import Check
+from rge.judging.support import LONGEST_CLAIM, Check
 from rge.records import DimensionScore
 from rge.text.numbers import any_match, parse_values
 
@@ -72,7 +72,7 @@ def core_check(case: Case, checks: Sequence[Check]) -> Check | None:
     """The main claim: the first that holds a gold number, else the first of all."""
     gold = read_gold(case.question).values
     for check in checks:
-        values = parse_values(check.claim.text)
+        values = parse_values(check.claim.text[:LONGEST_CLAIM])
         if any(any_match(values, value) for value in gold):
             return check
     return checks[0] if checks else None

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import islice, permutations
 
 from rge.judging.calibration import n_hedges
 from rge.judging.case import Case
 from rge.judging.conflict import Conflict, direction_differs, find_conflict
+from rge.judging.correctness import MOST_READ
 from rge.judging.facts import (
     Dated,
     Passage,
@@ -28,13 +29,18 @@ from rge.judging.words import content, direction, has_name, names, share
 from rge.text.abstention import is_remark
 from rge.text.citations import mask_citations
 from rge.text.claims import Claim
-from rge.text.numbers import Quantity, any_match, matches
+from rge.text.numbers import Quantity, any_match, matches, parse_values
 
 # Shares of a claim's words that its passages must hold, with a number in it and without. Chosen on
 # control answers to questions outside the study.
 WORDS_BESIDE_A_NUMBER = 0.4
 WORDS_ALONE = 0.6
 _MOST_OPERANDS = 8
+# What is checked of an endless answer. The rest is not taken on trust: it counts as unsupported.
+MOST_CLAIMS = 80
+MOST_NUMBERS = 400
+LONGEST_CLAIM = 2_000
+_MOST_STATED = 300
 _DOUBT_ALONE = 2  # content words; "this should be verified" doubts and states nothing
 
 
@@ -70,18 +76,43 @@ def check_claims(case: Case) -> list[Check]:
     """A check for every claim that states something; refusals and remarks are left out."""
     passages = [read_passage(chunk) for chunk in case.passages]
     operands = operands_of(case, passages)
-    return [
-        _check(claim, case, passages, operands)
-        for claim in case.claims
-        if is_substantive(claim, case)
-    ]
+    checked, rest = claims_to_check(case)
+    return [_check(claim, case, passages, operands) for claim in checked] + rest
+
+
+def claims_to_check(case: Case) -> tuple[list[Claim], list[Check]]:
+    """The claims that state something and are checked, and the outcome of those that are not.
+
+    A claim that is repeated word for word is checked once. Claims past the first 80 or past 400
+    numbers, and those of more than 2,000 characters, are unsupported unread, which bounds the time
+    a case takes.
+    """
+    claims = {(c.text, c.citations): c for c in reversed(case.claims)}
+    checked: list[Claim] = []
+    rest: list[Check] = []
+    n_numbers = 0
+    for claim in sorted(claims.values(), key=lambda c: c.start):
+        if len(claim.text) > LONGEST_CLAIM or len(checked) == MOST_CLAIMS:
+            rest.append(_unread(claim))
+        elif is_substantive(claim, case):
+            n_numbers += len(parse_values(claim.text))
+            if n_numbers > MOST_NUMBERS:
+                rest.append(_unread(claim))
+            else:
+                checked.append(claim)
+    return checked, rest
+
+
+def _unread(claim: Claim) -> Check:
+    return Check(claim, False, None, "", "not read: the answer has no end", None)
 
 
 def is_substantive(claim: Claim, case: Case) -> bool:
     """Whether a claim states something about the subject matter."""
     plain = mask_citations(claim.text, case.chunk_ids)
-    states = bool(content(plain)) or bool(dated_values(plain))
-    if n_hedges(plain) and len(content(plain)) <= _DOUBT_ALONE and not dated_values(plain):
+    has_values = bool(parse_values(plain))
+    states = bool(content(plain)) or has_values
+    if n_hedges(plain) and len(content(plain)) <= _DOUBT_ALONE and not has_values:
         return False
     return states and not is_remark(plain) and plain.strip().lower() not in ("yes", "no", "answer")
 
@@ -127,6 +158,7 @@ def _held(claim: str, dated: Dated, case: Case, passages: Sequence[Passage]) -> 
     A short answer leaves out what the question said, so the question's words count as well.
     """
     words, asked = content(claim), content(case.question.text)
+    towards = direction(claim)
     return any(
         (not dated.years or not known.years or dated.years & known.years)
         and matches(dated.value, known.value)
@@ -135,7 +167,7 @@ def _held(claim: str, dated: Dated, case: Case, passages: Sequence[Passage]) -> 
             share(asked, sentence.words | passage.about),
         )
         >= WORDS_BESIDE_A_NUMBER
-        and not (direction(claim) and direction(claim) == -direction(sentence.text))
+        and not (towards and towards == -direction(sentence.text))
         for passage in passages
         for sentence in passage.sentences
         for known in sentence.values
@@ -149,9 +181,10 @@ def _prose_missing(claim: str, passages: Sequence[Passage]) -> str:
     best, denied = 0.0, False
     for passage in passages:
         for sentence in passage.sentences:
-            around = f"{sentence.read} {passage.searched[len(passage.text) :]}"
-            if not all(has_name(name, around) for name in named):
-                continue
+            if named:
+                around = f"{sentence.read} {passage.label}"
+                if not all(has_name(name, around) for name in named):
+                    continue
             held = share(words, sentence.words | passage.about)
             if held >= WORDS_ALONE and direction_differs(claim, sentence):
                 denied = True
@@ -198,14 +231,15 @@ def _equals(value: Quantity, result: float) -> bool:
 
 def operands_of(case: Case, passages: list[Passage]) -> list[Quantity]:
     """Numbers of the answer that a passage holds, at most eight: more would derive anything."""
-    stated = dated_values(mask_citations(case.response.text, case.chunk_ids))
+    answer = mask_citations(case.response.text, case.chunk_ids)
+    stated = parse_values(answer[:MOST_READ])[:_MOST_STATED]
     known = [k.value for passage in passages for s in passage.sentences for k in s.values]
-    return [d.value for d in stated if any_match(known, d.value)][:_MOST_OPERANDS]
+    return list(islice((value for value in stated if any_match(known, value)), _MOST_OPERANDS))
 
 
 def nearest_sentence(claim: str, passages: Sequence[Passage]) -> Sentence | None:
     """The sentence of the passages that shares most numbers, then most words, with a claim."""
-    values = [dated.value for dated in dated_values(claim)]
+    values = parse_values(claim)
     words = content(claim)
 
     def nearness(sentence: Sentence) -> tuple[int, float]:

@@ -74,6 +74,15 @@ _FALLS = re.compile(
     re.IGNORECASE,
 )
 
+_STILL = re.compile(
+    r"\b(?:flat|unchanged|stable|steady|constant|stagnant)\b(?! currenc)|\bin line with\b"
+    r"|\b(?:remain\w*|stay\w*|(?:was|were|is|are)) (?:\w+ )?(?:the )?same\b"
+    r"|\b(?:no|without|zero) (?:real |net |material |significant )?"
+    r"(?:change|growth|increase|decrease)\b"
+    r"|(?<![\d.,])[$₹€£]?0(?:\.0+)?\s?(?:%|per ?cent\b)|(?<![\d.,])[$₹€£]0(?![\d.,]*\d)",
+    re.IGNORECASE,
+)
+
 
 def stem(word: str) -> str:
     """A word cut to a rough stem, synonyms of finance prose joined."""
@@ -126,8 +135,9 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def _opens(text: str, start: int) -> bool:
-    before = text[:start].rstrip(" \t\"'“‘(*-•")
-    return not before or before[-1] in ".!?:\n।|"
+    while start and text[start - 1] in " \t\"'“‘(*-•":
+        start -= 1
+    return not start or text[start - 1] in ".!?:\n।|"
 
 
 def _acronym(word: str) -> bool:
@@ -153,6 +163,12 @@ def negated(text: str) -> bool:
 def direction(text: str) -> int:
     """1 where the text speaks of rising, -1 of falling, 0 of neither or both."""
     return bool(_RISES.search(text)) - bool(_FALLS.search(text))
+
+
+@lru_cache(maxsize=20_000)
+def still(text: str) -> bool:
+    """Whether the text says that something did not change: "flat", "in line with", "0 %"."""
+    return bool(_STILL.search(text))
 
 
 def plain(text: str) -> str:

@@ -15,10 +15,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
 from rge.text.citations import mask_citations
 from rge.text.claims import split_sentences
+from rge.text.numbers import parse_values
 
 Abstention = Literal["answered", "refused", "undetermined"]
 _Kind = Literal["refusal", "deflection", "lead-in", "statement", "mention", "inference", "nothing"]
@@ -65,7 +67,7 @@ _REFUSAL = re.compile(
     rf"|\b(?:no|any|insufficient|not enough|lacks?|lacking|without|n't enough|not sufficient"
     rf"|not have(?: the| any| enough| sufficient)?)\b"
     rf"(?:\s(?:specific|explicit|direct|relevant|sufficient|clear|further|such|additional|detailed"
-    rf"|necessary|required|enough|the|any))*"
+    rf"|necessary|required|enough|financial|numerical|quantitative|the|any))*"
     rf"\s(?:information|mention|data|details?|disclosure|reference|context|passages?|answer"
     rf"|figures? (?:is|are|was|for|given|in)|(?:evidence|indication)"
     rf" (?:in|from|within|provided|(?:\w+ )?whether))\b"
@@ -98,6 +100,7 @@ _DEFLECTION = re.compile(
     r" (?:need|want|find|check|refer|consult|look|visit|access|review|have to|obtain)\b"
     r"|\bif you (?:can|could|have|provide|need|are|want|would)\b|\b(?:we|i) would (?:need"
     r"|require)\b"
+    r"|\bone would(?: typically| usually| normally| also)? (?:need|have|want|refer|consult|look)\b"
     r"|\bas an ai\b|\bas of my (?:last|latest|knowledge|training)\b|\bmy (?:last|training"
     r"|knowledge)\b"
     r"|\bi(?:'m| am)? ?(?:sorry|apologi[sz]e)\b|\b(?:would be|am) happy to\b"
@@ -151,8 +154,8 @@ _INFERENCE = re.compile(
     r"\b(?:therefore|thus|hence|so|accordingly|consequently)\b,?\s|\bthe answer (?:is|would be)\b"
     r"|\b(?:can|could|may) be (?:inferred|calculated|estimated|concluded)\b"
     r"|\b(?:we|i|one) (?:can|could|may|would) (?:infer|calculate|estimate|compute|conclude|assume"
-    r"|say|derive)\b|\b(?:suggests?|implies|implying|inferred)\b|\bi (?:estimate|believe|would say"
-    r"|guess)\b"
+    r"|say|derive)\b|\b(?:suggest(?:s|ing)?|implies|implying|inferred)\b"
+    r"|\bi (?:estimate|believe|would say|guess)\b"
     r"|\bbased on (?:this|these|that|the (?:figures?|numbers?|trend|growth|other))\b|\bmy best\b"
     r"|\b(?:likely|probably|must be|must have been|presumably)\b|\bwould be (?:about|around"
     r"|approximately|roughly|₹|rs|\$|\d)",
@@ -184,8 +187,14 @@ _UNABLE = re.compile(
     r"|i'm sorry)\b",
     re.IGNORECASE,
 )
+_GUESSES = re.compile(r"\b(?:potential\w*|possibl[ey]|may|might|could|perhaps)\b", re.IGNORECASE)
+_YES_OR_NO = re.compile(r"\byes\b|\bno,", re.IGNORECASE)
+_FORMULA = re.compile(r"[=*×÷+/]")
+_ABBREVIATION = re.compile(r"\b(Inc|Corp|Ltd|Co|Cos|Bros|Pvt|No|Mr|Mrs|Ms|Dr|St|vs|U\.S)\.")
 _NOT_ONLY = re.compile(r"\bnot (?:only|just|merely|simply)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]{2,}|\d")
+# Characters of a sentence that are read; what is longer is no sentence, and would take long.
+_LONGEST = 1500
 
 
 def detect(text: str) -> Abstention:
@@ -202,6 +211,11 @@ def detect(text: str) -> Abstention:
         Undetermined where no statement and no refusal is found: an empty text, a bare citation,
         a lead-in that leads nowhere.
     """
+    return _detect(text)
+
+
+@lru_cache(maxsize=4096)
+def _detect(text: str) -> Abstention:
     plain = mask_citations(text.translate(_APOSTROPHES))
     kinds = [kind for kind in _kinds(plain) if kind != "nothing"]
     if not kinds:
@@ -240,7 +254,9 @@ def _kinds(text: str) -> list[_Kind]:
     return kinds
 
 
+@lru_cache(maxsize=20_000)
 def _kind(sentence: str) -> _Kind:
+    sentence = sentence[:_LONGEST]
     if _TERSE.fullmatch(sentence) or _refusal_stands(sentence):
         return "refusal"
     if not _WORD.search(sentence):
@@ -258,6 +274,8 @@ def _kind(sentence: str) -> _Kind:
 
 def _refusal_stands(sentence: str) -> bool:
     """Whether a refusal remains once clauses that answer after all are taken into account."""
+    # The dot of "Acme Inc." ends no sentence and must not cut one that spans it.
+    sentence = _ABBREVIATION.sub(r"\1", sentence)
     if not _REFUSAL.search(_NOT_ONLY.sub("", sentence)):
         return False
     if first := _CONTRAST_FIRST.match(sentence):
@@ -287,17 +305,34 @@ def _refuses(kinds: Sequence[_Kind], text: str) -> bool:
     said = [kind for kind in kinds if kind not in ("deflection", "lead-in")]
     concludes = said[-1] == "refusal" and bool(_CONCLUDES.match(_last_refusal(text)))
     if said[0] == "refusal":
-        return concludes or "inference" not in said or _cannot_and_names_no_figure(text)
+        if concludes or "inference" not in said:
+            return True
+        return _cannot_and_gives_nothing(text) or _guesses_and_sends_away(kinds, text)
     if said[0] == "mention" or kinds[0] in ("deflection", "lead-in"):
         return concludes or said[-1] == "refusal" or kinds[0] == "deflection"
     return False
 
 
-def _cannot_and_names_no_figure(text: str) -> bool:
-    """Whether the text says "I cannot" and what follows gives neither figure nor yes or no."""
+def _cannot_and_gives_nothing(text: str) -> bool:
+    """Whether the text says "I cannot" and what follows gives neither value nor yes or no."""
     said = _UNABLE.search(text)
-    return said is not None and not re.search(
-        r"\d|\byes\b|\bno,", text[said.end() :], re.IGNORECASE
+    return said is not None and not _gives(text[said.end() :])
+
+
+def _guesses_and_sends_away(kinds: Sequence[_Kind], text: str) -> bool:
+    """Whether reasons are only guessed at and the reader is sent elsewhere in the end."""
+    return kinds[-1] == "deflection" and bool(_GUESSES.search(text)) and not _gives(text)
+
+
+def _gives(text: str) -> bool:
+    """Whether the text gives a yes or no, or a value; years and the factors of a formula do not."""
+    if _YES_OR_NO.search(text):
+        return True
+    sentences = [sentence.text for sentence in split_sentences(text)]
+    return any(
+        parse_values(sentence)
+        for sentence in sentences
+        if _FIGURE.search(sentence) or not _FORMULA.search(sentence)
     )
 
 

@@ -8,8 +8,10 @@ year ranges, amounts and remarks (`[2024]`, `[2023-24]`, `[in ₹ crore]`, `[sic
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 _BRACKETS = re.compile(r"\[([^\[\]\n]{1,400})\]|【([^【】\n]{1,400})】|［([^［］\n]{1,400})］")
 _CHUNK_ID = re.compile(r"(?<![\w-])[^\W_][\w.&-]{0,80}-[0-9a-f]{8}(?![\w-])", re.IGNORECASE)
@@ -21,6 +23,8 @@ _LEAD = re.compile(
 )
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")
 _LONGEST_RANGE = 20
+# What every citation has: a bracket, or the end of a chunk id.
+_MAY_CITE = re.compile(r"[\[【［]|[-‐‑‒–—−][0-9a-f]{8}", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,18 @@ def find_citations(text: str, known_ids: Iterable[str] = ()) -> list[CitationMar
     list of CitationMark
         Labels in the spelling of `known_ids` where they match but for case and dash characters.
     """
-    known = {label.translate(_DASHES).casefold(): label for label in known_ids}
+    return list(_find(text, tuple(known_ids))) if _MAY_CITE.search(text) else []
+
+
+@lru_cache(maxsize=512)
+def _labels(known_ids: tuple[str, ...]) -> dict[str, str]:
+    """Known ids by their spelling without regard to case and kind of dash."""
+    return {label.translate(_DASHES).casefold(): label for label in known_ids}
+
+
+@lru_cache(maxsize=4096)
+def _find(text: str, known_ids: tuple[str, ...]) -> tuple[CitationMark, ...]:
+    known = _labels(known_ids)
     plain = text.translate(_DASHES)
     marks = []
     for bracket in _BRACKETS.finditer(plain):
@@ -86,12 +101,14 @@ def find_citations(text: str, known_ids: Iterable[str] = ()) -> list[CitationMar
         labels = [label for part in parts for label in _part_labels(part, known)]
         if labels:
             marks.append(CitationMark(tuple(labels), bracket.start(), bracket.end()))
-    taken = [(mark.start, mark.end) for mark in marks]
+    starts = [mark.start for mark in marks]
+    bares = []
     for bare in _CHUNK_ID.finditer(plain):
-        if not any(start <= bare.start() < end for start, end in taken):
+        before = bisect_right(starts, bare.start()) - 1
+        if before < 0 or bare.start() >= marks[before].end:
             label = known.get(bare.group().casefold(), bare.group())
-            marks.append(CitationMark((label,), bare.start(), bare.end()))
-    return sorted(marks, key=lambda mark: mark.start)
+            bares.append(CitationMark((label,), bare.start(), bare.end()))
+    return tuple(sorted(marks + bares, key=lambda mark: mark.start))
 
 
 def parse_citations(text: str, known_ids: Iterable[str]) -> Citations:
@@ -108,6 +125,13 @@ def parse_citations(text: str, known_ids: Iterable[str]) -> Citations:
 
 def mask_citations(text: str, known_ids: Iterable[str] = ()) -> str:
     """`text` with every citation blanked by spaces, so that offsets still hold."""
-    for mark in find_citations(text, known_ids):
-        text = text[: mark.start] + " " * (mark.end - mark.start) + text[mark.end :]
-    return text
+    return blank(text, find_citations(text, known_ids))
+
+
+def blank(text: str, marks: Iterable[CitationMark]) -> str:
+    """`text` with the marks, in order, replaced by spaces."""
+    parts, last = [], 0
+    for mark in marks:
+        parts += [text[last : mark.start], " " * (mark.end - max(mark.start, last))]
+        last = max(last, mark.end)
+    return "".join([*parts, text[last:]])

@@ -8,11 +8,13 @@ numbers and list numbers end nothing. A last sentence without a stop counts like
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
-from rge.text.citations import CitationMark, find_citations
+from rge.text.citations import CitationMark, blank, find_citations
 
 _STOP = re.compile(r"[.!?]+[\"'”’)\]]*(?=\s|$)|[।。！？]+[\"'”’)\]]*|(?<=[a-z)%])\.(?=[A-Z][a-z])")
 _NEVER_LAST = re.compile(
@@ -34,6 +36,9 @@ _CLAUSE = re.compile(
     r"|\s(?:because|whereas|thanks to|owing to|due to|driven by)\s"
 )
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_DIGIT_NEXT = re.compile(r"\s*\d")
+_SMALL_NEXT = re.compile(r"\s+[a-z]")
+_LINE_END_NEXT = re.compile(r" *\n")
 _FULL_LINE = 60
 _WORDS_IN_A_CLAUSE = 4
 
@@ -63,8 +68,14 @@ def split_sentences(text: str, known_ids: Iterable[str] = ()) -> list[Claim]:
     list of Claim
         `claim.text == text[claim.start:claim.end]`, without surrounding white space or list marks.
     """
+    return list(_sentences(text, tuple(known_ids)))
+
+
+@lru_cache(maxsize=4096)
+def _sentences(text: str, known_ids: tuple[str, ...]) -> tuple[Claim, ...]:
     marks = find_citations(text, known_ids)
-    return _with_citations(text, marks, _pieces(text, _ends(text, marks)))
+    ends = _ends(text, blank(text, marks), marks)
+    return tuple(_with_citations(text, marks, _pieces(text, ends)))
 
 
 def split_claims(text: str, known_ids: Iterable[str] = ()) -> list[Claim]:
@@ -73,60 +84,59 @@ def split_claims(text: str, known_ids: Iterable[str] = ()) -> list[Claim]:
     A clause is cut off only where both sides keep at least four words, so that lists of names
     stay whole. The citations of a sentence count for each of its clauses.
     """
-    marks = find_citations(text, known_ids)
+    return list(_claims(text, tuple(known_ids)))
+
+
+@lru_cache(maxsize=4096)
+def _claims(text: str, known_ids: tuple[str, ...]) -> tuple[Claim, ...]:
+    hidden = blank(text, find_citations(text, known_ids))
     claims = []
-    for sentence in _with_citations(text, marks, _pieces(text, _ends(text, marks))):
-        hidden = _hide(text, marks)[sentence.start : sentence.end]
-        ends = [sentence.start + end for end in _clause_ends(hidden)]
+    for sentence in _sentences(text, known_ids):
+        ends = [sentence.start + end for end in _clause_ends(hidden[sentence.start : sentence.end])]
         cuts = [sentence.start, *ends, sentence.end]
         for start, end in pairwise(cuts):
             piece = _trim(text, start, end)
             if piece is not None:
                 claims.append(Claim(text[piece[0] : piece[1]], *piece, sentence.citations))
-    return claims
+    return tuple(claims)
 
 
-def _hide(text: str, marks: list[CitationMark]) -> str:
-    """Citations replaced by spaces: their dots and commas are no punctuation of the sentence."""
-    for mark in marks:
-        text = text[: mark.start] + " " * (mark.end - mark.start) + text[mark.end :]
-    return text
+def _ends(text: str, hidden: str, marks: list[CitationMark]) -> list[int]:
+    """Offsets where a sentence ends, citations that follow the stop included.
 
-
-def _ends(text: str, marks: list[CitationMark]) -> list[int]:
-    """Offsets where a sentence ends, citations that follow the stop included."""
-    hidden = _hide(text, marks)
-    ends = {stop.end() for stop in _STOP.finditer(hidden) if _ends_sentence(hidden, stop)}
+    In `hidden` citations are spaces: their dots and commas are no punctuation of the sentence.
+    """
+    last = len(hidden.rstrip())
+    ends = {stop.end() for stop in _STOP.finditer(hidden) if _ends_sentence(hidden, stop, last)}
     ends |= set(_line_ends(hidden))
     starts = {mark.start: mark.end for mark in marks}
     return sorted({_past_citations(text, end, starts) for end in ends} | {len(text)})
 
 
-def _ends_sentence(text: str, stop: re.Match[str]) -> bool:
+def _ends_sentence(text: str, stop: re.Match[str], last: int) -> bool:
+    """Whether a stop ends a sentence; behind `last` there is white space only."""
     if not stop.group().startswith("."):
         return True
-    before, after = text[max(0, stop.start() - 24) : stop.start()], text[stop.end() :]
+    at, at_end = stop.end(), stop.end() >= last
+    before = text[max(0, stop.start() - 24) : stop.start()]
     if _LIST_NUMBER.search(before if stop.start() > 24 else "\n" + before):
         return False
     if _NUMBER_SIGN.search(before):
-        return not re.match(r"\s*\d", after)
+        return not _DIGIT_NEXT.match(text, at)
     if _NEVER_LAST.search(before):
-        return not after.strip()
+        return at_end
     if _SOMETIMES_LAST.search(before):
-        return bool(_OPENER.match(after)) or not after.strip() or after.lstrip(" ")[:1] == "\n"
-    return not re.match(r"\s+[a-z]", after) or "\n\n" in after[:3]
+        return at_end or bool(_OPENER.match(text, at) or _LINE_END_NEXT.match(text, at))
+    return not _SMALL_NEXT.match(text, at) or "\n\n" in text[at : at + 3]
 
 
 def _line_ends(text: str) -> Iterator[int]:
     """Offsets of line breaks that separate rows, items, headings or paragraphs."""
-    start = 0
-    for newline in re.finditer(r"\n", text):
-        end = newline.start()
-        line = text[start:end].rstrip()
-        following = text[end + 1 :].partition("\n")[0]
-        if _breaks(line, following):
+    end = -1
+    for line, following in pairwise(text.split("\n")):
+        end += len(line) + 1
+        if _breaks(line.rstrip(), following):
             yield end
-        start = end + 1
 
 
 def _breaks(line: str, following: str) -> bool:
@@ -173,19 +183,26 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
 def _with_citations(
     text: str, marks: list[CitationMark], pieces: Iterable[tuple[int, int]]
 ) -> list[Claim]:
+    starts = [mark.start for mark in marks]
     claims = []
     for start, end in pieces:
-        labels = [label for mark in marks if start <= mark.start < end for label in mark.labels]
-        claims.append(Claim(text[start:end], start, end, tuple(dict.fromkeys(labels))))
+        inside = marks[bisect_left(starts, start) : bisect_left(starts, end)]
+        labels = dict.fromkeys(label for mark in inside for label in mark.labels)
+        claims.append(Claim(text[start:end], start, end, tuple(labels)))
     return claims
 
 
 def _clause_ends(sentence: str) -> list[int]:
     """Offsets inside a sentence where a clause of at least four words starts after as many."""
+    joints = list(_CLAUSE.finditer(sentence))
+    if not joints:
+        return []
+    words = [word.start() for word in _WORD.finditer(sentence)]
     ends, last = [], 0
-    for joint in _CLAUSE.finditer(sentence):
-        before, after = sentence[last : joint.start()], sentence[joint.end() :]
-        if min(len(_WORD.findall(before)), len(_WORD.findall(after))) >= _WORDS_IN_A_CLAUSE:
+    for joint in joints:
+        before = bisect_left(words, joint.start()) - bisect_left(words, last)
+        after = len(words) - bisect_left(words, joint.end())
+        if min(before, after) >= _WORDS_IN_A_CLAUSE:
             ends.append(joint.start())
             last = joint.start()
     return ends

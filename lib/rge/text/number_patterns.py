@@ -38,6 +38,11 @@ NUMBER = re.compile(
     (?P<close3>\s?\))?""",
     re.IGNORECASE | re.VERBOSE,
 )
+DIGIT = re.compile(r"\d")
+# A text without either holds no number, year or date.
+MAY_COUNT = re.compile(rf"\d|\b{WORD_NUMBER}\b", re.IGNORECASE)
+CURRENCY_BEFORE = re.compile(r"(?:₹|rs\.?|\$)\s?$", re.IGNORECASE)
+CELL_NEXT = re.compile(r"[^\S\n]*(?:$|[\d(₹$|-])", re.MULTILINE)
 BARE_AFTER = re.compile(r"[\w]|[-–][a-z]|\.\d", re.IGNORECASE)
 PER = re.compile(
     r"\s?(?:/|(?:per|a|each) )(?:equity |ordinary |common )?"
@@ -56,7 +61,7 @@ YEARS = re.compile(
     r"\b(?:FY|CY|AY)\s?['’]?\d{2,4}(?:\s?[-–/]\s?\d{2,4})?\b|\bQ[1-4]\s?(?:FY)?\s?['’]?\d{0,4}\b"
     r"|\b(?:19|20)\d\d\s?[-–/]\s?(?:\d\d|(?:19|20)\d\d)\b(?!\s?(?:%|per|crore|lakh|million"
     r"|billion))"
-    r"|\b[1-4]?H[12]\s?(?:FY)?\s?\d{0,4}\b|['’]\d\d\b",
+    r"|\b[1-4]?H[12]\s?(?:FY)?\s?\d{0,4}\b(?!,\d)|['’]\d\d\b",
     re.IGNORECASE,
 )
 REFERENCES = re.compile(
@@ -68,7 +73,7 @@ REFERENCES = re.compile(
     r"[\s-]?#?\d+(?:[.,]\d+)*(?:\([\w]+\))*(?:\s?(?:-|–|to|and|,)\s?\d+\b(?![.,]\d|\s?(?:%|crore"
     r"|lakh)))*"
     r"|(?<=[a-z])\s\(\d\)(?=\s[a-z])"
-    r"|^\s*\(?\d{1,2}[.)](?=\s)(?!\s?(?:%|crore|lakh|million|billion|per))|\b\d+(?:st|nd|rd|th)\b"
+    r"|^[^\S\n]*\(?\d{1,2}[.)](?=\s)(?!\s?(?:%|crore|lakh|million|billion|per))|\b\d+(?:st|nd|rd|th)\b"
     r"|#\s?\d+|\bcovid-19\b|\b(?:s&p|nifty|bse"
     r"|nse) \d+\b"
     r"|\[\d{1,3}\]|\b\d{1,2}:\d\d\b",

@@ -5,20 +5,25 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from rge.text.number_patterns import (
     APPROXIMATE,
     BARE_AFTER,
+    CELL_NEXT,
     CHUNK_ID,
     COUNTED,
     CURRENCIES,
+    CURRENCY_BEFORE,
     CURRENCY_WORDS,
     DATES,
+    DIGIT,
     DOWN_AFTER,
     DOWN_BEFORE,
     JOINT,
     LEVEL,
+    MAY_COUNT,
     NUMBER,
     ONES,
     PER,
@@ -32,6 +37,7 @@ from rge.text.number_patterns import (
     YEARS,
 )
 
+_LETTER = re.compile(r"[^\W\d_]")
 Kind = Literal["value", "year", "date", "reference"]
 
 
@@ -101,6 +107,11 @@ def parse(text: str) -> list[Quantity]:
     list of Quantity
         Values and, told apart by `kind`, years, dates and references.
     """
+    return list(_parse(text)) if MAY_COUNT.search(text) else []
+
+
+@lru_cache(maxsize=20_000)
+def _parse(text: str) -> tuple[Quantity, ...]:
     taken = _set_aside(text)
     found = [
         Quantity(
@@ -115,7 +126,8 @@ def parse(text: str) -> list[Quantity]:
         quantity = _quantity(text, hidden, match)
         if quantity is not None:
             values.append(quantity)
-    return sorted(found + _share_units(text, values), key=lambda quantity: quantity.start)
+    ordered = sorted(found + _share_units(text, values), key=lambda quantity: quantity.start)
+    return tuple(ordered)
 
 
 def parse_values(text: str) -> list[Quantity]:
@@ -134,14 +146,14 @@ def _set_aside(text: str) -> list[tuple[int, int, Kind | None]]:
     )
     hidden = text
     for pattern, kind in patterns:
-        new = [match.span() for match in pattern.finditer(hidden) if re.search(r"\d", match[0])]
+        new = [match.span() for match in pattern.finditer(hidden) if DIGIT.search(match[0])]
         spans += [(start, end, kind) for start, end in new]
         hidden = _blank(hidden, new)
     years_alone = YEAR_ALONE.finditer(hidden)
     return spans + [
         (match.start(), match.end(), "year")
         for match in years_alone
-        if not re.search(r"(?:₹|rs\.?|\$)\s?$", hidden[: match.start()], re.IGNORECASE)
+        if not CURRENCY_BEFORE.search(hidden[max(0, match.start() - 8) : match.start()])
     ]
 
 
@@ -162,6 +174,8 @@ def _quantity(text: str, hidden: str, match: re.Match[str]) -> Quantity | None:
     if _belongs_to_a_name(hidden, match, scale_text, currency):
         return None
     written, decimals = _written(part["digits"], part["word"])
+    if not math.isfinite(written):
+        return None
     unit, factor = _unit(part, currency)
     scale = _scale(scale_text)
     negative = _is_negative(part, hidden, match)
@@ -180,7 +194,7 @@ def _quantity(text: str, hidden: str, match: re.Match[str]) -> Quantity | None:
         per=per[1].lower() if per else "",
         direction=_direction(before, after),
         counted=bool(COUNTED.match(hidden, end)),
-        approximate=bool(APPROXIMATE.search(before)),
+        approximate=_ends_in_word(before, ".~≈") and bool(APPROXIMATE.search(before)),
         kind="value",
         start=start,
         end=end,
@@ -193,7 +207,8 @@ def _belongs_to_a_name(hidden: str, match: re.Match[str], scale: str, currency: 
     if match["word"]:
         named = match["word"].lower() in ("one", "zero")
         return named and not (scale or match["unit"])
-    if re.search(r"[^\W\d_]-$", hidden[: match.start("digits")][-2:]):
+    start = match.start("digits")
+    if re.search(r"[^\W\d_]-$", hidden[max(0, start - 2) : start]):
         return True
     if scale in SHORT_SCALES and not currency:
         return True
@@ -252,10 +267,10 @@ def _is_negative(part: dict[str, str | None], hidden: str, match: re.Match[str])
         sign = part[name] or ""
         if sign.strip() in ("-", "−", "–"):
             # A dash after a word or number joins; a minus stands free or after a bracket.
-            before = hidden[: match.start(name)]
+            before = hidden[max(0, match.start(name) - 1) : match.start(name)]
             if sign.endswith(" ") and "−" not in sign:
                 return False
-            return name == "sign2" or not before or before[-1] in " \t\n(:=|"
+            return name == "sign2" or not before or before in " \t\n(:=|"
     return False
 
 
@@ -264,8 +279,7 @@ def _in_row(hidden: str, match: re.Match[str]) -> bool:
     line = hidden[hidden.rfind("\n", 0, match.start()) + 1 : match.start()]
     if re.search(r"[\d)|]\s*$", line) or not line.strip():
         return True
-    rest = hidden[match.end() :].partition("\n")[0]
-    return match["unit"] is None and bool(re.match(r"\s*(?:$|[\d(₹$|-])", rest))
+    return match["unit"] is None and bool(CELL_NEXT.match(hidden, match.end()))
 
 
 def _start(match: re.Match[str], negative: bool) -> int:
@@ -286,7 +300,9 @@ def _end(match: re.Match[str], negative: bool) -> int:
 
 def _direction(before: str, after: str) -> int:
     """Direction worded nearest: -1 down, 1 up, 0 none."""
-    if LEVEL.search(before):
+    if _ends_in_word(before) and LEVEL.search(before):
+        return 0
+    if not _LETTER.search(before) and not _LETTER.search(after):
         return 0
     down, up = DOWN_BEFORE.search(before), UP_BEFORE.search(before)
     if down or up:
@@ -294,6 +310,12 @@ def _direction(before: str, after: str) -> int:
     if DOWN_AFTER.match(after):
         return -1
     return 1 if UP_AFTER.match(after) else 0
+
+
+def _ends_in_word(before: str, others: str = "") -> bool:
+    """Whether a letter (or one of `others`) stands last, white space aside: cheap to ask first."""
+    last = before.rstrip()[-1:]
+    return last.isalpha() or (last != "" and last in others)
 
 
 def _share_units(text: str, values: list[Quantity]) -> list[Quantity]:

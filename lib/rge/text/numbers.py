@@ -33,9 +33,12 @@ __all__ = [
     "parse",
     "parse_values",
     "quantity",
+    "rounds_to",
     "year_of",
     "years",
 ]
+
+_COARSE_DIGITS = 2
 
 
 def years(text: str) -> frozenset[int]:
@@ -100,6 +103,22 @@ def matches(
         sign = math.copysign(1.0, found_value), math.copysign(1.0, gold_value)
         return sign[0] == sign[1] and _close(abs(found.written), abs(gold.written), rel_tol)
     return False
+
+
+def rounds_to(found: Quantity, gold: Quantity) -> bool:
+    """Whether a gold number of two digits ("$1.8 bn", "36 %") is `found` rounded.
+
+    Only for gold numbers that nobody stated with their precision: half a unit of their last place
+    may be more than one per cent. A bare number has no place that could be rounded.
+    """
+    digits = f"{abs(gold.written):.{gold.decimals}f}".replace(".", "").lstrip("0")
+    if found.kind != "value" or gold.bare or len(digits) != _COARSE_DIGITS:
+        return False
+    if found.unit != gold.unit or (found.per and gold.per and found.per != gold.per):
+        return False
+    place = 10.0**-gold.decimals * (gold.scale or 1.0)
+    found_value, gold_value = _signed(found, gold)
+    return abs(found_value - gold_value) <= place / 2 * (1 + 1e-9)
 
 
 def any_match(
