@@ -50,8 +50,8 @@ def results(profile: Profile) -> str:
         "",
         markdown_table(pd.DataFrame(rows)),
         "",
-        f"Index checksum `{corpus['index_sha256']}` (chunk ids, vectors rounded, metric, model); "
-        f"`{corpus['content_sha256']}` without the vectors, which differ in their last digits "
-        "between processors.",
+        f"Index checksum `{corpus['index_sha256']}` (chunk ids, vectors rounded, metric, model id "
+        f"and revision); `{corpus['content_sha256']}` without the vectors, which differ in their "
+        "last digits between processors.",
     ]
     return "\n".join(lines)

@@ -8,6 +8,7 @@ from rge.invented.figures import Figures
 from rge.invented.ledger import Ledger
 from rge.invented.notes_tables import NoteTables
 from rge.invented.prose import Part, Section, markup, report_prose
+from rge.invented.schedules import schedule_blocks
 from rge.invented.spec import REPORT_YEARS
 from rge.invented.tables import Tables
 
@@ -133,9 +134,12 @@ def _main(tables: Tables, notes: NoteTables, prose: dict[str, Section]) -> list[
 
 
 def _statements(tables: Tables, entity: str) -> list[Block]:
-    title = {"t": "h1", "text": f"{entity.capitalize()} financial statements"}
+    title: Block = {"t": "h1", "text": f"{entity.capitalize()} financial statements"}
     kinds = ("profit", "balance", "cash")
-    return [title, *(tables.statement(kind, entity) for kind in kinds), {"t": "break"}]
+    statements = [tables.statement(kind, entity) for kind in kinds]
+    heading: Block = {"t": "h1", "text": f"{entity.capitalize()} schedules"}
+    schedules = schedule_blocks(tables, entity)
+    return [title, *statements, heading, *schedules]
 
 
 def _tables_by_section(tables: Tables, notes: NoteTables) -> dict[str, list[Block]]:

@@ -110,7 +110,7 @@ class Figures:
     def _line(self, entity: str, parts: list[str], report: str) -> Figure:
         key, fy = parts[0], f"FY{parts[1]}"
         if key in ("eps", "deps"):
-            per_share = self.ledger.per_share[entity, fy]
+            per_share = self.ledger.per_share_shown(report, entity, fy)
             return Figure(per_share.basic if key == "eps" else per_share.diluted, "rupees")
         amount = self.ledger.shown(report, entity, fy).find(key)
         if amount is None:

@@ -54,7 +54,8 @@ class Ledger:
     """All figures of one company.
 
     `accounts[entity, fy]` and `segments[fy]` are as first reported; `shown(...)` and
-    `segments_shown(...)` give them as a given year's report prints them (restated comparatives).
+    `segments_shown(...)` give them as a given year's report prints them (restated comparatives,
+    and the FY24 balances that carry a corrected error on).
     """
 
     spec: Spec
@@ -64,6 +65,7 @@ class Ledger:
     segments: Mapping[str, SegmentYear]
     segments_restated: Mapping[str, SegmentYear]
     per_share: Mapping[tuple[str, str], PerShare]
+    per_share_restated: Mapping[tuple[str, str], PerShare]
     dividends_paid: Mapping[str, int]
     quarters: Mapping[str, tuple[Quarter, ...]]
     history: Mapping[str, Summary]
@@ -79,6 +81,12 @@ class Ledger:
         if report == "FY24" and fy in self.segments_restated:
             return self.segments_restated[fy]
         return self.segments[fy]
+
+    def per_share_shown(self, report: str, entity: str, fy: str) -> PerShare:
+        """Earnings per share of `fy` as the report of year `report` prints them."""
+        if report == "FY24" and (entity, fy) in self.per_share_restated:
+            return self.per_share_restated[entity, fy]
+        return self.per_share[entity, fy]
 
     def metric(self, metric_id: str) -> Metric:
         """The stated figure of this id."""
@@ -112,7 +120,7 @@ class Ledger:
             books.pnl["owners"],
             books.balance["net_worth"],
             books.balance["borrowings"],
-            self.per_share["consolidated", fy].basic,
+            self.per_share_shown(report, "consolidated", fy).basic,
             dividend.interim + dividend.final,
         )
 
@@ -125,8 +133,12 @@ def build_ledger(slug: str, seed: int) -> Ledger:
     RgeError
         When the spec is malformed or cannot be satisfied (a negative balance, for example).
     """
-    spec = load_spec(slug)
-    rng = np.random.default_rng([seed, zlib.crc32(slug.encode())])
+    return ledger_of(load_spec(slug), seed)
+
+
+def ledger_of(spec: Spec, seed: int) -> Ledger:
+    """The ledger of a company as this spec describes it."""
+    rng = np.random.default_rng([seed, zlib.crc32(spec.slug.encode())])
     owners = _share_flows(spec, rng)
     if isinstance(spec.consolidated, Bank):
         accounts = _banks(spec, owners, rng)
@@ -149,6 +161,7 @@ def build_ledger(slug: str, seed: int) -> Ledger:
         segments,
         segments_restated,
         per_share,
+        {(entity, fy): _per_share(spec, books, fy) for (entity, fy), books in restated.items()},
         {fy: owners[fy].dividends for fy in YEARS},
         {fy: _quarters(spec, accounts["consolidated", fy], rng) for fy in REPORT_YEARS},
         _history(spec, accounts["consolidated", "FY21"], rng),

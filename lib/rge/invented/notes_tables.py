@@ -195,7 +195,8 @@ class NoteTables:
     def earnings(self) -> Block:
         """How earnings per share follow from profit and weighted shares (consolidated)."""
         ledger, years = self.tables.figures.ledger, self.tables.years
-        shares = [ledger.per_share["consolidated", fy] for fy in years]
+        report = self.tables.report
+        shares = [ledger.per_share_shown(report, "consolidated", fy) for fy in years]
         books = [ledger.shown(self.tables.report, "consolidated", fy) for fy in years]
         rows: list[Cells] = [
             (

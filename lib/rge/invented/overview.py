@@ -21,7 +21,8 @@ def facts(company: str, fy: str, *, seed: int = DEFAULT_SEED) -> dict[str, objec
     """
     ledger = build_ledger(company, seed)
     found: dict[str, object] = {
-        entity: _lines(ledger, entity, fy) | {"basic_eps": ledger.per_share[entity, fy].basic}
+        entity: _lines(ledger, entity, fy)
+        | {"basic_eps": ledger.per_share_shown(fy, entity, fy).basic}
         for entity in ENTITIES
     }
     segments = ledger.segments_shown(fy, fy)

@@ -10,7 +10,7 @@ import yaml
 from rge.errors import RgeError
 from rge.invented.spec import REPORT_YEARS, load_spec, slugs
 
-GENERATOR_VERSION = "1"
+GENERATOR_VERSION = "2"
 
 _HEAD = """\
 # The invented annual reports. Keys of an entry under `documents`:

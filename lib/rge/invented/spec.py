@@ -179,7 +179,7 @@ class Breakdown(_Checked):
 
     `of` names a ledger figure without its year (`m.cargo`, `c.revenue`): the values are then
     weights and the printed parts sum to it exactly. Without `of` the values are printed as they
-    are; `total` labels the row of their sum, if any.
+    are; `total` labels the row of their sum, if any; `note` may differ from report to report.
     """
 
     id: Annotated[str, Field(pattern=r"^[a-z_]+$")]
@@ -189,18 +189,26 @@ class Breakdown(_Checked):
     section: str
     of: str = ""
     total: str = ""
-    note: str = ""
+    note: str | dict[str, str] = ""
     rows: tuple[Part, ...]
 
 
 class Restatement(_Checked):
-    """A change to the FY23 comparative that the FY24 report shows, with the note that says so."""
+    """A change to the FY23 comparative that the FY24 report shows, with the note that says so.
 
-    kind: Literal["segment", "reclass", "net"]
+    `profit` corrects an error of FY23 that lowered or raised profit: revenue too high (`from:
+    revenue`) or an expense line too low (`from: materials`) by `amount` before tax, against an
+    asset or a liability (`to: receivables`, `inventories`, `payables`, `other_liabilities`,
+    `provisions`) in a segment; a negative amount corrects the other way.
+    """
+
+    kind: Literal["segment", "reclass", "net", "profit"]
     source: str = Field(alias="from")
     target: str = Field(default="", alias="to")
     amount: float
     result: float = 0.0
+    segment: str = ""
+    both: bool = False
     note: str
 
 

@@ -63,8 +63,10 @@ class Tables:
                 "Statement of Cash Flows for the year ended 31 March",
             )
         books = [self.figures.ledger.shown(self.report, entity, fy) for fy in self.years]
-        restated = (entity, "FY23") in self.figures.ledger.restated and self.report == "FY24"
-        mark = restated and kind == "profit"
+        first = self.figures.ledger.accounts[entity, "FY23"]
+        mark = self.report == "FY24" and any(
+            first.find(key) != books[1].find(key) for _, key, _ in layout if key
+        )
         rows: list[Cells] = []
         for style, key, label in layout:
             amounts = [book.find(key) or 0 for book in books] if key else []
@@ -90,7 +92,8 @@ class Tables:
         )
 
     def _per_share_rows(self, entity: str) -> list[Cells]:
-        shares = [self.figures.ledger.per_share[entity, fy] for fy in self.years]
+        ledger = self.figures.ledger
+        shares = [ledger.per_share_shown(self.report, entity, fy) for fy in self.years]
         face = f"(₹, face value ₹{self.spec.face_value:g})"
         return [
             ("sub", [f"Basic earnings per share {face}", *(number(s.basic, 2) for s in shares)]),
@@ -197,7 +200,8 @@ class Tables:
         notes = ["Dividend per share is for the year to which it relates, whenever paid."]
         first = self.figures.ledger.summary("FY23")
         if self.report == "FY24" and columns["FY23"] != first["FY23"]:
-            notes.append("Revenue of the preceding year is restated; earlier years are not.")
+            what = "Revenue" if columns["FY23"].pat == first["FY23"].pat else "The column"
+            notes.append(f"{what} of the preceding year is restated; earlier years are not.")
         heads = ["Particulars", *(self.year_label(fy) for fy in columns)]
         return table(
             "Five-year summary (consolidated)", heads, rows, unit=self.unit, notes=notes, size="8pt"
@@ -266,6 +270,9 @@ class Tables:
     def breakdown(self, chosen: Breakdown) -> Block:
         """The parts of a figure, this year and the year before, with their sum where labelled."""
         parts = [self.figures.parts(chosen, fy) for fy in self.years]
+        note = chosen.note
+        if isinstance(note, dict):
+            note = note.get(self.report, "")
         money = bool(chosen.of) and self.figures.value(f"{chosen.of}.24").kind == "money"
 
         def shown(value: float) -> str:
@@ -282,7 +289,7 @@ class Tables:
             ["Particulars", *(self.year_label(fy) for fy in self.years)],
             rows,
             unit=self.unit if money else chosen.unit,
-            notes=[self.figures.fill(chosen.note)] if chosen.note else [],
+            notes=[self.figures.fill(note)] if note else [],
         )
 
     def _column_head(self, group: str, column: str) -> str:

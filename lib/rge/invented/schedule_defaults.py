@@ -1,0 +1,220 @@
+"""Labels and weights of note schedules for a company whose spec gives none of its own."""
+
+from __future__ import annotations
+
+_COMPANY: dict[str, tuple[tuple[str, float], ...]] = {
+    "ppe": (
+        ("Freehold land", 7),
+        ("Buildings", 22),
+        ("Plant and equipment", 46),
+        ("Computers and networks", 8),
+        ("Furniture, fixtures and vehicles", 6),
+        ("Capital work in progress (net of transfers)", 11),
+    ),
+    "intangibles": (
+        ("Goodwill", 38),
+        ("Software and licences", 27),
+        ("Brands and rights", 22),
+        ("Under development", 13),
+    ),
+    "investments": (
+        ("Equity shares of associates and joint ventures", 86),
+        ("Other unquoted shares, at fair value", 14),
+    ),
+    "investments_standalone": (
+        ("Equity shares of subsidiaries, unquoted", 71),
+        ("Preference shares and debentures of subsidiaries", 16),
+        ("Equity shares of joint ventures and associates", 8),
+        ("Other unquoted shares and funds", 5),
+    ),
+    "current_investments": (
+        ("Units of liquid and overnight mutual funds", 44),
+        ("Bank deposits of three to twelve months", 33),
+        ("Government securities and treasury bills", 15),
+        ("Commercial paper and certificates of deposit", 8),
+    ),
+    "other_noncurrent": (
+        ("Capital advances", 34),
+        ("Security deposits", 26),
+        ("Income tax paid, net of provision", 24),
+        ("Balances with government authorities", 16),
+    ),
+    "inventories": (
+        ("Raw materials and components", 36),
+        ("Work in progress", 12),
+        ("Finished goods", 29),
+        ("Goods for resale", 14),
+        ("Stores and spares", 9),
+    ),
+    "cash": (
+        ("Balances with banks in current accounts", 58),
+        ("Deposits with original maturity under three months", 37),
+        ("Remittances in transit", 4),
+        ("Cash on hand", 1),
+    ),
+    "other_current": (
+        ("Advances to suppliers", 28),
+        ("Balances with government authorities", 31),
+        ("Prepaid expenses", 16),
+        ("Interest accrued", 9),
+        ("Other receivables", 16),
+    ),
+    "borrowings": (
+        ("Term loans from banks, secured", 46),
+        ("Non-convertible debentures, unsecured", 27),
+        ("Working capital loans, secured", 18),
+        ("Lease liabilities", 9),
+    ),
+    "payables": (
+        ("Micro and small enterprises", 9),
+        ("Suppliers of goods", 52),
+        ("Suppliers of services", 30),
+        ("Related parties", 9),
+    ),
+    "provisions": (
+        ("Gratuity", 34),
+        ("Compensated absences", 27),
+        ("Claims and litigation", 25),
+        ("Other", 14),
+    ),
+    "other_liabilities": (
+        ("Statutory dues", 27),
+        ("Advances from customers", 24),
+        ("Creditors for capital goods", 22),
+        ("Employee dues", 15),
+        ("Other payables", 12),
+    ),
+    "revenue": (("Sale of products", 68), ("Sale of services", 27), ("Other operating income", 5)),
+    "other_income": (
+        ("Interest on deposits and securities", 52),
+        ("Gain on mutual fund units", 27),
+        ("Dividend", 8),
+        ("Miscellaneous income", 13),
+    ),
+    "employees": (
+        ("Salaries, wages and bonus", 82),
+        ("Contribution to provident and other funds", 8),
+        ("Gratuity", 3),
+        ("Staff welfare", 7),
+    ),
+    "finance_costs": (
+        ("Interest on borrowings", 78),
+        ("Interest on lease liabilities", 13),
+        ("Other borrowing costs", 9),
+    ),
+    "other_expenses": (
+        ("Power and fuel", 16),
+        ("Repairs and maintenance", 13),
+        ("Freight and distribution", 17),
+        ("Rent, rates and taxes", 10),
+        ("Legal and professional fees", 11),
+        ("Information technology", 12),
+        ("Travel and conveyance", 7),
+        ("Miscellaneous", 14),
+    ),
+    "deferred_tax": (
+        ("Depreciation of fixed assets", 146),
+        ("Fair value gains on investments", 12),
+        ("Provisions allowed when paid", -31),
+        ("Allowance for doubtful receivables", -15),
+        ("Lease liabilities, net of right of use", -12),
+    ),
+    "auditors": (
+        ("Statutory audit", 61),
+        ("Limited reviews of quarters", 19),
+        ("Tax audit and certificates", 14),
+        ("Out-of-pocket expenses", 6),
+    ),
+    "commitments": (
+        ("Capital contracts not provided for (net of advances)", 84),
+        ("Other commitments under purchase contracts", 16),
+    ),
+    "csr": (
+        ("Through the company directly", 47),
+        ("Through implementing agencies", 49),
+        ("Administrative overheads", 4),
+    ),
+    "contract_assets": (("Unbilled revenue", 70), ("Retention money", 30)),
+}
+_BANK: dict[str, tuple[tuple[str, float], ...]] = {
+    "advances": (
+        ("Home loans", 24),
+        ("Other retail loans", 21),
+        ("Agriculture and allied activities", 13),
+        ("Micro, small and medium enterprises", 17),
+        ("Large corporates", 20),
+        ("Non-bank lenders", 5),
+    ),
+    "security": (
+        ("Secured by tangible assets", 66),
+        ("Covered by bank or government guarantees", 8),
+        ("Unsecured", 26),
+    ),
+    "deposits": (
+        ("Current accounts", 13),
+        ("Savings accounts", 27),
+        ("Term deposits of individuals", 38),
+        ("Term deposits of others", 22),
+    ),
+    "bank_investments": (
+        ("Government securities", 81),
+        ("Debentures and bonds", 11),
+        ("Shares", 3),
+        ("Other", 5),
+    ),
+    "other_assets": (
+        ("Interest accrued", 34),
+        ("Deposits with development institutions", 31),
+        ("Advance tax, net", 14),
+        ("Other", 21),
+    ),
+    "bank_liabilities": (
+        ("Bills payable", 18),
+        ("Interest accrued", 22),
+        ("Provision against standard assets", 17),
+        ("Other", 43),
+    ),
+    "fee_income": (
+        ("Commission, exchange and brokerage", 71),
+        ("Profit on sale of investments", 8),
+        ("Foreign exchange", 12),
+        ("Recoveries and other income", 9),
+    ),
+    "operating_expenses": (
+        ("Rent, taxes and lighting", 18),
+        ("Technology", 24),
+        ("Deposit insurance", 11),
+        ("Business development", 20),
+        ("Other expenditure", 27),
+    ),
+    "bank_borrowings": (
+        ("Refinance from development institutions", 38),
+        ("Tier 2 and infrastructure bonds", 30),
+        ("Interbank borrowings", 18),
+        ("Borrowings outside India", 14),
+    ),
+    "provisions_charge": (
+        ("Non-performing advances", 74),
+        ("Standard assets", 14),
+        ("Investments", 4),
+        ("Other contingencies", 8),
+    ),
+    "interest_earned": (
+        ("Interest on advances", 80),
+        ("Income on investments", 17),
+        ("Balances with banks", 2),
+        ("Other interest", 1),
+    ),
+    "interest_expended": (
+        ("Interest on deposits", 87),
+        ("Interest on borrowings", 11),
+        ("Other interest", 2),
+    ),
+    "bank_cash": (
+        ("Balances with the Reserve Bank in current account", 62),
+        ("Balances with other banks", 15),
+        ("Money at call and short notice", 17),
+        ("Cash in hand and at machines", 6),
+    ),
+}
+DEFAULTS = _COMPANY | _BANK
