@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rge.text.abstention import detect, is_refusal, is_remark
@@ -32,11 +32,27 @@ REFUSED = [
     "As an AI, I don't have real-time data. Please refer to the annual report.",
     "The answer is not in the passages.",
     "This figure is not provided in the context.",
+    # A figure in the name of a filing or a year is no answer.
+    "As an AI, I don't have access to filings. However, deals of Meruvan include Sona and Tarang,"
+    " as a 10-K of FY2022 would show.",
+    # Nor is a formula.
+    "I cannot access the statements of Meruvan. To work it out, use:\n"
+    "Days = 365 * (average payables) / (cost + change in stock)\nHowever, years may differ.",
+    # Reasons that are guessed, and the reader sent away.
+    "The text does not state why stocks rose. However, we can infer potential reasons: demand might"
+    " have been high. To get a definitive answer, one would need to review the report.",
+    # The dot of a company's name ends no sentence.
+    "Based on the information provided in the filing, Acme Inc. does not explicitly state a cost.",
+    "There is no financial data in the passages that would allow me to tell.",
     "The passages discuss revenue at length. Therefore, it is not possible to determine it from the"
     " passages."
     " To find it, please consult the annual report.",
 ]
 ANSWERED = [
+    "The text does not say whether growth will quicken. It expects 3.5% after 3.6%, suggesting that"
+    " it will not.",
+    "The passages do not state it. However, the plants could be three, so ₹90 crore is spent."
+    " Please check the report.",
     "Revenue was ₹4,512.30 crore in FY24.",
     f"Revenue was ₹4,512.30 crore [{ID}].",
     "4,512.30",
@@ -79,11 +95,13 @@ def test_what_says_nothing_is_undetermined(text):
     assert detect(text) == "undetermined"
 
 
+@settings(deadline=None)
 @given(st.sampled_from(REFUSED), st.sampled_from(["", " ", "\n"]))
 def test_white_space_and_a_citation_change_nothing(text, space):
     assert detect(f"{space}{text}{space} [{ID}]") == "refused"
 
 
+@settings(deadline=None)
 @given(st.sampled_from(ANSWERED[:2]), st.sampled_from(REFUSED[:3]))
 def test_an_answer_first_stays_an_answer(answer, refusal):
     assert detect(f"{answer} {refusal}") == "answered"

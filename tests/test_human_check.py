@@ -8,6 +8,7 @@ from rge.calibration.human_check import (
     confusion,
     find_labelled,
     judge_labelled,
+    part_of,
     read_labelled,
     values,
 )
@@ -81,11 +82,23 @@ def test_an_unknown_label_is_named(tmp_path):
         read_labelled(path)
 
 
+def test_a_hash_puts_a_quarter_of_the_questions_aside():
+    parts = [part_of(f"question {n}") for n in range(4000)]
+    assert 900 < parts.count("held out") < 1100
+    assert part_of("question 7") == part_of("question 7")
+    judged = judge_labelled([])
+    assert "part" in judged.columns
+
+
 def test_agreement_with_people_on_real_answers_does_not_fall():
-    """Measured when the judge was written: kappa 0.71 on correctness, 0.90 on refusal."""
+    """Measured: kappa 0.86 and 0.96 in development, 0.74 and 0.84 held out, 0.82 and 0.92 in all.
+
+    The held-out part is not looked at here, so that a change that fits it alone is not rewarded.
+    """
     path = find_labelled(load_profile("financebench"))
     if path is None:
         pytest.skip("the labelled answers are not on this machine")
-    found = agreement(judge_labelled(read_labelled(path))).set_index("question")["kappa"]
-    assert found["correct or not"] > 0.68
-    assert found["refusal or not"] > 0.87
+    answers = [a for a in read_labelled(path) if part_of(a.question_id) == "development"]
+    found = agreement(judge_labelled(answers)).set_index("question")["kappa"]
+    assert found["correct or not"] > 0.82
+    assert found["refusal or not"] > 0.93

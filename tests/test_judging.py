@@ -1,3 +1,5 @@
+import time
+
 import numpy as np
 import pytest
 
@@ -15,10 +17,14 @@ from judged import (
 )
 from rge.judging import Case
 from rge.judging.calibration import n_hedges
+from rge.judging.facts import read_passage
 from rge.judging.rules import RulesJudge
-from rge.judging.semantic import SemanticJudge, Thresholds
+from rge.judging.semantic import Reading, SemanticJudge, Thresholds
+from rge.judging.support import check_claims
 from rge.records import DIMENSIONS
 from rge.retrieval.embedder import Embedder
+from rge.store import sha256_text
+from rge.text.citations import mask_citations
 
 SUPPORTED = "Revenue from operations was ₹4,512.30 crore in FY24 {finance}."
 
@@ -125,10 +131,81 @@ def test_passages_in_another_order_change_no_score(judges, judge):
         assert scores(forward) == scores(backward)
 
 
+ENDLESS = {
+    "the same sentence": "Revenue rose to ₹4,512.30 crore in FY24 and more. ",
+    "percentages": "1% ",
+    "cells": "(1) ",
+    "rows": "| a | 1 |\n",
+    "lines": "\n",
+    "stops": "a. ",
+    "names": "Asha Rao ",
+    "citations": "[1,2] ",
+    "brackets": "[",
+    "evidence words": "passages ",
+    "refusals": "The passages do not state it. However, it may be 5. ",
+    "joints": "aa bb cc dd because ",
+    "dates": "31 March 2024 ₹5 crore ",
+    "asides": "(FY24 5) ",
+    "words of number": "twenty one hundred ",
+    "digits": "1",
+    "marks": "a\u0301",
+}
+
+
 @pytest.mark.parametrize("judge", ["rules", "semantic"])
-def test_fifty_thousand_characters_are_judged(judges, judge):
-    text = ("Revenue rose to ₹4,512.30 crore in FY24 and more. " * 1000)[:50_000]
-    assert judges[judge].judge(case(REVENUE, text)).correctness.score is not None
+@pytest.mark.parametrize("kind", [*ENDLESS, "distinct sentences", "distinct numbers"])
+def test_fifty_thousand_characters_are_judged_within_a_second(kind, judge):
+    if kind == "distinct sentences":
+        text = " ".join(
+            f"Unit {i} earned ₹{i},512.{i % 90 + 10} crore in FY24." for i in range(1200)
+        )
+    elif kind == "distinct numbers":
+        text = " ".join(f"{7919 * i % 10007}.{i % 10}" for i in range(1, 9000))
+    else:
+        text = ENDLESS[kind] * (50_000 // len(ENDLESS[kind]))
+    judges = {"rules": RulesJudge(), "semantic": SemanticJudge(pseudo_vectors)}
+    given = case(REVENUE, text[:50_000])
+    started = time.process_time()
+    verdict = judges[judge].judge(given)
+    assert time.process_time() - started < 1.0
+    assert verdict.correctness.score is not None
+
+
+def pseudo_vectors(texts):
+    """A vector per text, unlike any other: what an encoder gives, without its time."""
+    seeds = [int(sha256_text(text)[:8], 16) for text in texts]
+    return np.stack([np.random.default_rng(s).standard_normal(8).astype("f4") for s in seeds])
+
+
+@pytest.mark.parametrize("judge", ["rules", "semantic"])
+def test_what_an_endless_answer_goes_on_to_say_is_not_taken_on_trust(judge):
+    judges = {"rules": RulesJudge(), "semantic": SemanticJudge(pseudo_vectors)}
+    more = "\n".join(f"The Board met seven times in the year {i:05d}." for i in range(300))
+    verdict = judges[judge].judge(case(REVENUE, f"{SUPPORTED}\n{more}\nZorvan lost ₹5 crore."))
+    assert verdict.grounding.score == 0
+    assert "Zorvan lost ₹5 crore." in verdict.unsupported_claims
+
+
+def test_a_claim_that_is_repeated_is_checked_once():
+    once = case(REVENUE, SUPPORTED)
+    often = case(REVENUE, "\n".join([SUPPORTED] * 50))
+    assert [c.claim.text for c in check_claims(often)] == [c.claim.text for c in check_claims(once)]
+
+
+def test_sentences_are_ranked_as_comparing_them_one_by_one_would():
+    def slow(claim, sentences):
+        near = [(float(vectors[claim] @ vectors[s.read]), s) for s in sentences]
+        return [s.text for _, s in sorted(near, key=lambda entry: -entry[0])]
+
+    given = case(REVENUE, SUPPORTED)
+    sentences = [s for chunk in PASSAGES for s in read_passage(chunk).sentences]
+    claim = mask_citations(given.claims[0].text, given.chunk_ids)
+    texts = list(dict.fromkeys([claim, *(s.read for s in sentences)]))
+    vectors = dict(zip(texts, pseudo_vectors(texts), strict=True))
+    places = [(s, read_passage(c)) for c in PASSAGES for s in read_passage(c).sentences]
+    stacked = np.stack([vectors[s.read] for s, _ in places])
+    reading = Reading(given, tuple(read_passage(c) for c in PASSAGES), places, stacked, [])
+    assert [s.text for _, s, _ in reading.rank(vectors[claim])] == slow(claim, sentences)
 
 
 def test_many_cases_get_the_verdicts_they_get_alone(judges):

@@ -8,9 +8,11 @@ correctness and abstention can be compared.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -23,6 +25,7 @@ from rge.profile import Profile
 from rge.records import Question, Response, Usage
 
 _FILE = "human_labelled_answers.jsonl"
+_PARTS = 4
 _LABELS = ("Correct Answer", "Incorrect Answer", "Refusal")
 
 
@@ -87,13 +90,24 @@ def read_labelled(path: Path) -> list[Labelled]:
     return answers
 
 
+def part_of(question_id: str) -> Literal["development", "held out"]:
+    """Which part of the questions one belongs to; a hash decides, so nobody chooses.
+
+    The judge was written while looking at its errors in the development part, three quarters of
+    the questions; answers to the held-out quarter were only ever counted.
+    """
+    first = hashlib.sha256(question_id.encode("utf-8")).digest()[0]
+    return "held out" if first % _PARTS == 0 else "development"
+
+
 def judge_labelled(answers: list[Labelled]) -> pd.DataFrame:
     """The rules judge's reading of each answer beside its label.
 
     Returns
     -------
     DataFrame
-        Columns question_id, run, label, correctness (0, 1, 2), abstained.
+        Columns question_id, part ("development", "held out"), run, label, correctness (0, 1, 2),
+        abstained.
     """
     judge = RulesJudge()
     rows = []
@@ -104,13 +118,14 @@ def judge_labelled(answers: list[Labelled]) -> pd.DataFrame:
         rows.append(
             {
                 "question_id": answer.question_id,
+                "part": part_of(answer.question_id),
                 "run": answer.run,
                 "label": answer.label,
                 "correctness": 0 if verdict is None else verdict.correctness.score,
                 "abstained": case.abstained,
             }
         )
-    columns = ["question_id", "run", "label", "correctness", "abstained"]
+    columns = ["question_id", "part", "run", "label", "correctness", "abstained"]
     return pd.DataFrame(rows, columns=columns)
 
 
