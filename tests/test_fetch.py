@@ -563,3 +563,16 @@ def test_the_command_ends_with_1_and_says_what_is_missing(server, listed):
     process = start(listed, "fetch", "--only", "nobody")
     _, error = process.communicate()
     assert process.returncode == 2 and "no document 'nobody'; one of acme-FY24" in error
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_damaged_member_is_refused_however_it_is_packed(tmp_path, packing):
+    path, member = tmp_path / "ar.zip", bytes(range(256)) * 400
+    with zipfile.ZipFile(path, "w", packing) as file:
+        file.writestr("ar.pdf", member)
+        start = 30 + len("ar.pdf")
+    data = bytearray(path.read_bytes())
+    data[start + 8 : start + 40] = b"\xff" * 32
+    path.write_bytes(bytes(data))
+    with pytest.raises(RgeError, match="not a whole zip archive"):
+        unpack(path, "ar.pdf", tmp_path / "out", max_bytes=10**6)

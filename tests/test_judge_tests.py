@@ -7,7 +7,6 @@ import pytest
 from rge.cli import main
 from rge.errors import RgeError, UsageError
 from rge.judging.case import Outcome
-from rge.judging.commands import judge_named
 from rge.judging.rules import RulesJudge
 from rge.judging.unit_report import by_dimension, by_topic, failures, measured, side_by_side
 from rge.judging.unit_tests import (
@@ -184,4 +183,4 @@ def test_wrong_usage_is_said_in_one_line(capsys, arguments, message):
 
 
 def test_a_judge_is_found_by_its_name():
-    assert judge_named(load_profile("offline"), "semantic").kind == "semantic"
+    assert load_profile("offline").judge("semantic").kind == "semantic"

@@ -163,6 +163,20 @@ class Profile(Section):
         names = ", ".join(s.name for s in self.subjects)
         raise UsageError(self.source, f"no subject '{name}'", allowed=f"subjects are {names}")
 
+    def judge(self, name: str) -> JudgeSpec:
+        """The judge of that name.
+
+        Raises
+        ------
+        UsageError
+            When the profile has no such judge.
+        """
+        for spec in self.judges:
+            if spec.name == name:
+                return spec
+        names = ", ".join(s.name for s in self.judges)
+        raise UsageError(self.source, f"no judge '{name}'", allowed=f"judges are {names}")
+
 
 _ANALYSIS_KEYS = frozenset(AnalysisSpec.model_fields)
 _PLACES = {

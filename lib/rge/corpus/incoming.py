@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import lzma
+import struct
 import zipfile
 import zlib
 from pathlib import Path
@@ -41,6 +43,18 @@ def candidates(source: Source, folder: Path) -> list[Path]:
     return named
 
 
+# What reading a damaged archive raises: its directory, and each way a member can be packed.
+_DAMAGED = (
+    zipfile.BadZipFile,
+    NotImplementedError,
+    EOFError,
+    ValueError,
+    struct.error,
+    zlib.error,
+    lzma.LZMAError,
+)
+
+
 def unpack(
     archive: Path, member: str, target: Path, *, max_bytes: int, where: str | None = None
 ) -> None:
@@ -63,7 +77,12 @@ def unpack(
             if infos[0].flag_bits & 1:
                 raise RgeError(name, f"'{member}' is locked with a password")
             _copy(file, infos[0], target, max_bytes, name)
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, zlib.error) as error:
+    except _DAMAGED as error:
+        raise RgeError(name, f"not a whole zip archive ({error})", do="get it again") from None
+    except OSError as error:
+        # A bad bzip2 stream is an OSError without a number; with one it is the disk.
+        if error.errno is not None:
+            raise
         raise RgeError(name, f"not a whole zip archive ({error})", do="get it again") from None
 
 

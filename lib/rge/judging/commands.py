@@ -11,7 +11,6 @@ from rge.judging.run import open_judge
 from rge.judging.unit_report import measured, measured_text
 from rge.judging.unit_tests import FOLDER, read_judge_tests, run_judge_tests
 from rge.profile import Profile
-from rge.specs import JudgeSpec
 
 
 def measure_command(
@@ -37,7 +36,7 @@ def measure_command(
     """
     if at_least is not None and not 0 <= at_least <= 1:
         raise UsageError("--at-least", f"is {at_least}", allowed="a share from 0 to 1")
-    spec = judge_named(profile, name)
+    spec = profile.judge(name)
     tests = read_judge_tests(profile.root / FOLDER)
     checks = run_judge_tests(tests, name, spec.family, open_judge(profile, spec))
     report = measured(checks, name)
@@ -57,25 +56,10 @@ def answers_command(profile: Profile, name: str, source: Path, target: Path) -> 
     int
         0; an answer that cannot be scored is a record with its reason.
     """
-    spec = judge_named(profile, name)
+    spec = profile.judge(name)
     lines = answers.read_answers(source)
     if target.resolve() == source.resolve():
         raise UsageError(target, "is the file of the answers", do="name another file")
     counts = answers.judge_answers(profile, spec, lines, target)
     print(f"{target}: {counts}")
     return 0
-
-
-def judge_named(profile: Profile, name: str) -> JudgeSpec:
-    """The judge of that name.
-
-    Raises
-    ------
-    UsageError
-        When the profile has no such judge.
-    """
-    for spec in profile.judges:
-        if spec.name == name:
-            return spec
-    known = ", ".join(spec.name for spec in profile.judges)
-    raise UsageError(profile.source, f"no judge '{name}'", allowed=f"judges are {known}")
