@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, TypeVar
@@ -205,6 +206,35 @@ class Appender(Generic[R]):
             os.ftruncate(self._fd, start)
         else:
             os.write(self._fd, b"\n")
+
+
+@contextmanager
+def held(path: Path, where: object, found: str) -> Iterator[None]:
+    """Hold a lock file, which shows the process that holds it.
+
+    Parameters
+    ----------
+    path
+        The lock file; it stays when the lock is given back.
+    where, found
+        Of the error, at once, when another process holds it; `{pid}` becomes its number.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            owner = file.read().strip() or "unknown"
+            raise RgeError(
+                where,
+                found.format(pid=owner),
+                do="wait until it has ended, or end it, and run again",
+            ) from None
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
 
 
 def _lock(fd: int, path: Path) -> None:

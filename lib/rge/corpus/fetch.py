@@ -7,13 +7,11 @@ is never replaced.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import time
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,7 +34,7 @@ from rge.corpus.sources import (
     write_lock,
 )
 from rge.errors import RgeError
-from rge.store import sha256_file
+from rge.store import held, sha256_file
 
 __all__ = ["Fetcher", "Limits", "Outcome"]
 
@@ -99,7 +97,11 @@ class Fetcher:
         """
         if self.from_dir is not None and not self.from_dir.is_dir():
             raise RgeError(self.from_dir, "no such folder", do="name the folder with the files")
-        with _alone(self.folder):
+        with held(
+            self.folder / ".fetch.lock",
+            self.folder,
+            "another process (pid {pid}) is fetching documents into it",
+        ):
             return [self._outcome(source) for source in sources]
 
     def _outcome(self, source: Source) -> Outcome:
@@ -270,24 +272,3 @@ def _origin(source: Source, place: Place) -> str:
 def _sync(path: Path) -> None:
     with path.open("rb") as file:
         os.fsync(file.fileno())
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Refuses at once where another process fetches into the folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".fetch.lock").open("a+", encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.seek(0)
-            owner = file.read().strip() or "unknown"
-            raise RgeError(
-                folder,
-                f"another process (pid {owner}) is fetching documents into it",
-                do="wait until it has ended and run again",
-            ) from None
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
-        yield

@@ -6,10 +6,8 @@ minutes without a word, so a lock refuses it at once.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rge.errors import RgeError
+from rge.store import held
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
@@ -41,21 +39,7 @@ def owned(folder: Path) -> Iterator[None]:
         At once, when another process holds it.
     """
     path = folder.with_name(f"{folder.name}.lock")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+", encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.seek(0)
-            owner = file.read().strip() or "unknown"
-            raise RgeError(
-                folder,
-                f"the index is in use by another process (pid {owner})",
-                do="wait until it has ended, or end it, and run again",
-            ) from None
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
+    with held(path, folder, "the index is in use by another process (pid {pid})"):
         yield
 
 
