@@ -50,7 +50,7 @@ def test_an_overrun_ends_the_process_and_the_next_request_gets_its_own_reply(
     started = time.monotonic()
     with pytest.raises(NoReply, match="timeout"):
         process.ask({"say": "late", "sleep": 30}, 0.3)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 20
     assert not is_alive(pid)
     assert process.ask({"say": "after"}, 20)["echo"] == "after"
 
@@ -67,7 +67,7 @@ def test_close_ends_the_process_and_an_answer_under_way(process: ModelProcess):
     started = time.monotonic()
     with pytest.raises((NoReply, OSError, ValueError)):
         process.ask({"say": "late", "sleep": 30}, 30)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 20
     assert not is_alive(pid)
 
 
