@@ -334,10 +334,11 @@ def _board_run(arguments: argparse.Namespace) -> int:
 def _paper(commands: Any) -> None:
     parser = _add(commands, "paper", _paper_render, "render the paper to HTML and PDF")
     _with_profile(parser)
+    parser.add_argument("--arxiv", action="store_true", help="also write LaTeX sources for arXiv")
 
 
 def _paper_render(arguments: argparse.Namespace) -> int:
-    from rge.paper import render
+    from rge.paper import arxiv_archive, render
 
     profile = _profile(arguments)
     paths = render(profile)
@@ -346,6 +347,8 @@ def _paper_render(arguments: argparse.Namespace) -> int:
 
         readme.update(profile)
     print(f"HTML  {paths.html}\nPDF   {paths.pdf}")
+    if arguments.arxiv:
+        print(f"arXiv {arxiv_archive(profile)}")
     return 0
 
 

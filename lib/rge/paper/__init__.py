@@ -4,6 +4,7 @@ Only what `paper/index.qmd` uses of Quarto is known here; anything else stops wi
 that both ways of rendering give the same paper or none.
 """
 
+from rge.paper.arxiv import arxiv_archive
 from rge.paper.render import Paper, render
 
-__all__ = ["Paper", "render"]
+__all__ = ["Paper", "arxiv_archive", "render"]

@@ -1,8 +1,9 @@
--- Numbers and cross-references as Quarto gives them, for pandoc's html and typst writers.
+-- Numbers and cross-references as Quarto gives them, for pandoc's html, typst and latex writers.
 -- It runs before citeproc, so that @fig-x and its like are never taken for citations.
 
 local KINDS = {fig = 'Figure', tbl = 'Table', eq = 'Equation', sec = 'Section'}
-local TYPST = FORMAT:match 'typst' ~= nil
+local TYPST, LATEX = FORMAT:match 'typst' ~= nil, FORMAT:match 'latex' ~= nil
+local PRINT = TYPST or LATEX
 local counts, labels, problems = {}, {}, {}
 
 local function kind_of(id)
@@ -19,7 +20,7 @@ end
 local function captioned(label, inlines, div)
   local long = pandoc.Inlines{pandoc.Strong{pandoc.Str(label .. '.')}, pandoc.Space()}
   long:extend(inlines)
-  if div.attributes.href and not TYPST then
+  if div.attributes.href and not PRINT then
     local name = div.attributes.source:match '[^/]+$'
     long:extend{pandoc.Space(),
                 pandoc.Link({pandoc.Str(name)}, div.attributes.href, '', {class = 'source'})}
@@ -32,6 +33,11 @@ local function typst_image(image)
   local function quoted(text) return '"' .. text:gsub('\\', '\\\\'):gsub('"', '\\"') .. '"' end
   local alt = image.attributes.alt or pandoc.utils.stringify(image.caption)
   return pandoc.RawInline('typst', '#picture(' .. quoted(image.src) .. ', ' .. quoted(alt) .. ')')
+end
+
+local function pdf_image(image)
+  image.src = image.src:gsub('%.svg$', '.pdf')
+  return image
 end
 
 -- Long identifiers get places where a narrow column may break them.
@@ -63,17 +69,57 @@ local function fit_for_screen(tbl)
   return pandoc.Div({tbl}, pandoc.Attr('', {'scroll'}, {tabindex = '0'}))
 end
 
+-- LaTeX lays no columns out: each gets room by its longest word, then by its longest cell.
+local LINE = 92  -- characters of small type that a line holds
+local function with_widths(tbl)
+  local longest, words = {}, {}
+  local function measure(rows)
+    for _, row in ipairs(rows) do
+      for i, cell in ipairs(row.cells) do
+        local text = pandoc.utils.stringify(cell.contents):gsub('\u{200b}', ' ')
+        longest[i] = math.max(longest[i] or 1, utf8.len(text))
+        for word in text:gmatch '%S+' do
+          words[i] = math.max(words[i] or 1, utf8.len(word))
+        end
+      end
+    end
+  end
+  measure(tbl.head.rows)
+  for _, body in ipairs(tbl.bodies) do measure(body.body) end
+  local all, least = 0, 0
+  for i = 1, #tbl.colspecs do
+    all, least = all + (longest[i] or 1) + 2, least + (words[i] or 1) + 2
+  end
+  if all <= LINE then return end
+  for i, spec in ipairs(tbl.colspecs) do
+    local own = (words[i] or 1) + 2
+    local more = (longest[i] or 1) + 2 - own
+    if least < LINE then own = own + more * (LINE - least) / math.max(1, all - least) end
+    spec[2] = own / math.max(LINE, least)
+  end
+end
+
 -- Widths guessed from the length of source lines are worse than those of the layout engines.
 local function fitted(tbl)
   for _, spec in ipairs(tbl.colspecs) do spec[2] = nil end
-  return TYPST and fit_for_print(tbl) or fit_for_screen(tbl)
+  if not PRINT then return fit_for_screen(tbl) end
+  tbl = fit_for_print(tbl)
+  if LATEX then with_widths(tbl) end
+  return tbl
+end
+
+-- Wide tables in smaller type.
+local function in_size(tbl)
+  local n = #tbl.colspecs
+  local size = n > 10 and 'tiny' or n > 7 and 'scriptsize' or 'footnotesize'
+  return pandoc.Blocks{pandoc.RawBlock('latex', '{\\' .. size), tbl, pandoc.RawBlock('latex', '}')}
 end
 
 local function table_block(tbl, id, caption)
-  if TYPST then
+  if PRINT then
     tbl = fitted(tbl)
     tbl.caption, tbl.attr = caption, pandoc.Attr(id)
-    return tbl
+    return LATEX and pandoc.Div(in_size(tbl)) or tbl
   end
   tbl.caption = {long = pandoc.Blocks{}}
   return pandoc.Figure({fitted(tbl)}, caption, pandoc.Attr(id, {'table'}))
@@ -103,7 +149,10 @@ local function figure_or_table(div)
   problems[#problems + 1] = div.identifier .. ' holds no table'
 end
 
-local function loose_table(tbl) return fitted(tbl), false end
+local function loose_table(tbl)
+  tbl = fitted(tbl)
+  return LATEX and in_size(tbl) or tbl, false
+end
 
 -- ![caption](file){#fig-x}
 local function numbered_figure(figure)
@@ -127,6 +176,10 @@ local function numbered_equation(para)
     local math = pandoc.write(pandoc.Pandoc{pandoc.Plain{first}}, 'typst'):gsub('%s+$', '')
     return pandoc.RawBlock('typst', '#[#set math.equation(numbering: _ => "' .. number .. '")\n' ..
                                     math .. ' <' .. id .. '>]')
+  end
+  if LATEX then
+    return pandoc.RawBlock('latex', '\\begin{equation}\\label{' .. id .. '}\\tag{' ..
+                                    number:sub(2, -2) .. '}\n' .. first.text .. '\n\\end{equation}')
   end
   local label = pandoc.Span({pandoc.Str(number)}, {class = 'eqno'})
   return pandoc.Div({pandoc.Plain{first}, pandoc.Plain{label}}, pandoc.Attr(id, {'equation'}))
@@ -164,6 +217,7 @@ function Pandoc(doc)
                  Table = loose_table, Para = numbered_equation}
   doc = doc:walk{Cite = reference}
   if TYPST then doc = doc:walk{Image = typst_image} end
+  if LATEX then doc = doc:walk{Image = pdf_image} end
   if #problems > 0 then
     io.stderr:write(table.concat(problems, '\n') .. '\n')
     os.exit(3)
