@@ -41,6 +41,7 @@ notebooks-test: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m rge.bench
+	$(BIN)/python tests/statistics_bench.py
 	$(BIN)/python tests/provider_bench.py
 
 lab: $(LAB)
