@@ -80,9 +80,9 @@ def mistakes(collected: Collected) -> pd.DataFrame:
     -------
     DataFrame
         One row per response and claim: `subject`, `question_id`, `run_index`, `category`,
-        `company`, `fy`, `finding` (``unsupported`` or ``contradiction``), `kind`, `claim`,
-        `judges` (who reported it, comma-separated), and of the nearest passage `passage`,
-        `doc_id`, `page`, `passage_text`.
+        `company`, `fy`, `finding` (``unsupported`` or ``contradiction``), `kind`, `question` (its
+        text), `claim`, `judges` (who reported it, comma-separated), and of the nearest passage
+        `passage`, `doc_id`, `page`, `passage_text`.
     """
     questions = {question.id: question for question in collected.questions}
     responses = {response.key: response for response in collected.responses}
@@ -100,6 +100,7 @@ def mistakes(collected: Collected) -> pd.DataFrame:
                 "fy": question.fy,
                 "finding": finding,
                 "kind": kind.name,
+                "question": question.text,
                 "claim": claim,
                 "judges": ", ".join(sorted(judges)),
                 "passage": kind.passage.chunk_id if kind.passage else None,
@@ -109,8 +110,8 @@ def mistakes(collected: Collected) -> pd.DataFrame:
             }
         )
     names = (
-        "subject question_id run_index category company fy finding kind claim judges passage "
-        "doc_id page passage_text"
+        "subject question_id run_index category company fy finding kind question claim judges "
+        "passage doc_id page passage_text"
     )
     return pd.DataFrame(rows, columns=names.split())
 

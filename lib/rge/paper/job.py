@@ -20,6 +20,7 @@ from rge.profile import Profile
 from rge.variables import collect_variables, write_variables
 
 PDF_NAME = "rge-paper.pdf"
+CLAIMS_PAGE = "claims.html"
 HERE = Path(__file__).parent
 _META_KEYS = ("title", "subtitle", "author", "date", "keywords", "description", "lang")
 
@@ -31,6 +32,7 @@ class Job:
     `variables` is the file that holds the numbers of the sentences, `values` what it holds.
     """
 
+    profile: Profile
     root: Path
     article: Path
     notebooks: Path
@@ -49,7 +51,13 @@ class Job:
     @property
     def outputs(self) -> list[Path]:
         pages = [self.out / "notebooks" / f"{path.stem}.html" for path in self.notebook_files()]
-        return [self.out / "index.html", self.out / PDF_NAME, *pages]
+        found = [self.out / CLAIMS_PAGE] if self.claims.is_file() else []
+        return [self.out / "index.html", self.out / PDF_NAME, *found, *pages]
+
+    @property
+    def claims(self) -> Path:
+        """What notebook 07 stores of the reported claims; not every paper has it."""
+        return self.profile.results_dir / "errors.json"
 
     def notebook_files(self) -> list[Path]:
         return sorted(self.notebooks.glob("[0-9]*.ipynb"))
@@ -64,6 +72,7 @@ def job_of(
 ) -> Job:
     """The rendering of a profile's paper; the parameters are those of `render`."""
     return Job(
+        profile=profile,
         root=profile.root,
         article=profile.root / "paper" / "index.qmd",
         notebooks=notebooks_dir or profile.notebooks_dir,

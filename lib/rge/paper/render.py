@@ -9,7 +9,17 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from rge.paper.job import HERE, PDF_NAME, Job, job_of, pandoc_options, prepare, timestamp
+from rge.paper.claims import render_claims
+from rge.paper.job import (
+    CLAIMS_PAGE,
+    HERE,
+    PDF_NAME,
+    Job,
+    job_of,
+    pandoc_options,
+    prepare,
+    timestamp,
+)
 from rge.paper.pages import render_notebook, with_alt
 from rge.paper.pandoc import run_pandoc
 from rge.paper.typesetting import compile_typst
@@ -69,19 +79,22 @@ def _render(job: Job) -> None:
     meta = prepare(job)
     for notebook in job.notebook_files():
         render_notebook(notebook, job.out / "notebooks" / f"{notebook.stem}.html")
+    if job.claims.is_file():
+        render_claims(job)
     _html(job)
     _pdf(job, meta)
 
 
 def _html(job: Job) -> None:
     out = job.out / "index.html"
+    beside = ("--variable", f"claims={CLAIMS_PAGE}") if job.claims.is_file() else ()
     run_pandoc(
         [
             *_with_references(job),
             *("--to", "html5", "--mathml", "--embed-resources", "--section-divs"),
             *("--toc", "--toc-depth=3", "--shift-heading-level-by=1"),
             *("--template", HERE / "template.html", "--css", HERE / "paper.css"),
-            *("--variable", f"pdf={PDF_NAME}", "--output", out, "index.md"),
+            *("--variable", f"pdf={PDF_NAME}", *beside, "--output", out, "index.md"),
         ],
         cwd=job.work,
         where=job.show(job.article),
@@ -117,7 +130,7 @@ def _fingerprint(job: Job) -> str:
     """One hash over everything that the outputs are made from."""
     own = [path for path in HERE.iterdir() if path.is_file()]
     beside = [path for path in job.article.parent.rglob("*") if path.is_file()]
-    files = [*own, *beside, *job.notebook_files(), job.variables]
+    files = [*own, *beside, *job.notebook_files(), job.variables, job.claims]
     parts = sorted(f"{path.name} {sha256_file(path)}" for path in files if path.is_file())
     tools = [f"{name} {version(name)}" for name in ("pypandoc_binary", "typst", "matplotlib")]
     return hashlib.sha256("\n".join([*parts, *tools, job.show(job.out)]).encode()).hexdigest()

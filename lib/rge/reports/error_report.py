@@ -178,10 +178,15 @@ def answer(claims: pd.DataFrame, taken: pd.DataFrame, subjects: Sequence[str]) -
 
 
 def excerpt(claim: str, passage: str) -> str:
-    """The sentence of a passage that shares most content words with a claim, cut to length."""
+    """The sentence of a passage that is nearest to a claim, cut to length."""
+    return shortened(nearest_sentence(claim, passage))
+
+
+def nearest_sentence(claim: str, passage: str) -> str:
+    """The sentence of a passage that shares most content words with a claim, as it stands there."""
     sentences = [sentence.text for sentence in split_sentences(passage)] or [passage]
     content = words.content(claim)
-    return shortened(max(sentences, key=lambda s: words.share(content, words.content(s))))
+    return max(sentences, key=lambda s: words.share(content, words.content(s)))
 
 
 def shortened(text: str, limit: int = EXCERPT) -> str:
